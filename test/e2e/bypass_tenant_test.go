@@ -99,7 +99,7 @@ var _ = Describe("A tenant with large objects", func() {
 		for range 60 {
 			Expect(t.Create(ctx, filled(31<<10, 28))).To(Succeed())
 		}
-		Expect(settled(ctx, newAudit("honest-go:dev")).Status.Verdict).To(Equal(v1alpha1.VerdictPass))
+		expectPass(settled(ctx, newAudit("honest-go:dev")))
 		awaitAdmitted(ctx, pod(byDigest(reviewed(ctx).honest)))
 		awaitDenied(ctx, pod(unaudited))
 		Expect(restarts(ctx)).To(Equal(before))

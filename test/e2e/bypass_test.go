@@ -207,7 +207,7 @@ var _ = Describe("Ways around the gate", func() {
 		}
 		for _, audit := range []*v1alpha1.MCPServerAudit{leaky, suppressed, honest} {
 			awaitVerdict(ctx, audit)
-			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+			expectPass(audit)
 		}
 		awaitDenied(ctx, pod(byDigest(leaky)))
 
@@ -307,7 +307,7 @@ var _ = Describe("Ways around the gate", func() {
 		tag := "both:" + namespace
 		arm := pushIndex(ctx, "honest-go:dev", "leaky-go:dev", tag)
 		audit := settled(ctx, newAudit(tag))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		awaitAdmitted(ctx, pod(byDigest(audit)))
 		awaitDenied(ctx, pod(byDigest(audit), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelArchStable: "arm64"} }))

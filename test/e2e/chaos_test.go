@@ -75,7 +75,7 @@ func awaitOutcome(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 // nothing left of it.
 func expectOnce(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
-	Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+	expectPass(audit)
 	Expect(audit.Status.History).To(HaveLen(1))
 	Expect(reportOf(ctx, audit).Spec.Manifest.Tools).To(HaveLen(1))
 	var reports v1alpha1.MCPAuditReportList

@@ -88,7 +88,7 @@ var _ = Describe("Discovery", func() {
 		policy := discover(ctx)
 		applied(ctx, strings.NewReplacer("NAMESPACE", namespace, "IMAGE", registry+"/mcpaudit/"+tag).Replace(idle))
 		audit := discovered(ctx, "deployment-weather")
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Spec.Schedule).NotTo(BeNil())
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil())
 		Eventually(func(g Gomega) {
@@ -120,7 +120,7 @@ var _ = Describe("Discovery", func() {
 			strings.ReplaceAll(spec, "REGISTRY", registry+"/mcpaudit") + "\n"
 		applied(ctx, server)
 		audit := discovered(ctx, name)
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 
 		By("deleting the server")
 		_, err = kubectl(ctx, server, "delete", "-f", "-")

@@ -48,7 +48,7 @@ var _ = Describe("The engine in a Pod", func() {
 	It("passes the honest server under its own tracer", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("honest-node:dev", sandboxed(v1alpha1.TracerPtrace, v1alpha1.NetworkSinkhole)))
 
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
 	})
 

@@ -282,7 +282,7 @@ var _ = Describe("The gate", func() {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(d), d)).To(Succeed())
 			g.Expect(d.Status.Conditions).To(ContainElement(And(HaveField("Type", appsv1.DeploymentReplicaFailure), HaveField("Message", ContainSubstring("denied the request")))))
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(50 * time.Millisecond).Should(Succeed())
-		Expect(discovered(ctx, "deployment-notes").Status.Verdict).To(Equal(v1alpha1.VerdictPass))
+		expectPass(discovered(ctx, "deployment-notes"))
 		awaitAvailable(ctx, d)
 	})
 })

@@ -166,7 +166,7 @@ func reviewed(ctx context.Context) reviews {
 		}
 		awaitVerdict(ctx, honest)
 		awaitVerdict(ctx, leaky)
-		Expect(honest.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(honest))
+		expectPass(honest)
 		Expect(leaky.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(leaky))
 		reviewedOnce.honest, reviewedOnce.leaky = honest, leaky
 	})

@@ -59,7 +59,7 @@ var _ = Describe("A server that is judged", func() {
 				Rule: "MCPA-MANIFEST-003", Match: "*", Reason: "The session's number is in the text.", Until: report.At(time.Now().Add(time.Hour)),
 			}}
 		}))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.Findings.Low).To(BeEquivalentTo(1))
 		Expect(audit.Status.Findings.Suppressed).To(BeEquivalentTo(1))
 		Expect(reportOf(ctx, audit).Spec.Findings).To(ConsistOf(HaveField("Suppressed.Reason", "The session's number is in the text.")))

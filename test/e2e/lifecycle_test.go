@@ -55,7 +55,7 @@ var _ = Describe("The life of an audit", func() {
 		By("bringing it back")
 		scaleManager(ctx, managerReplicas)
 		awaitVerdict(ctx, audit)
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.Trigger.Run).To(Equal(pod.Name), "the audit was made twice")
 		Expect(reportOf(ctx, audit).Spec.Manifest.Tools).To(HaveLen(1))
 		Eventually(podsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())

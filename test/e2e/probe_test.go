@@ -66,7 +66,7 @@ var _ = Describe("The probe in a Pod", func() {
 		It("exercises all that server-everything advertises, over "+string(how.transport), func(ctx context.Context) {
 			audit := settled(ctx, newAudit("everything:dev", speaks(how.transport, how.port, how.argument)))
 
-			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+			expectPass(audit)
 			coverage := *audit.Status.Coverage
 			Expect(coverage).To(MatchFields(IgnoreExtras, Fields{
 				"Tools": whole, "Resources": whole, "ResourceTemplates": whole, "Prompts": whole,
@@ -87,7 +87,7 @@ var _ = Describe("The probe in a Pod", func() {
 	for transport, argument := range map[v1alpha1.Transport]string{v1alpha1.TransportStreamableHTTP: "http", v1alpha1.TransportSSE: "sse"} {
 		It("passes the honest server over "+string(transport)+", under its own tracer, too", func(ctx context.Context) {
 			audit := settled(ctx, newAudit("honest-go:dev", speaks(transport, 8080, argument), sandboxed(v1alpha1.TracerPtrace, v1alpha1.NetworkSinkhole)))
-			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+			expectPass(audit)
 			Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
 			Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1, Called: 1, Accepted: 1}))
 		})
@@ -116,7 +116,7 @@ var _ = Describe("The probe in a Pod", func() {
 
 		By("letting it")
 		rerunWith(ctx, audit, func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Calls = v1alpha1.ProbeCallsAll })
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerSpecChanged))
 	})
 
@@ -160,7 +160,7 @@ var _ = Describe("A server that turns on its user", func() {
 
 	It("is not one that offers what the client can do", func(ctx context.Context) {
 		audit := settled(ctx, newAudit("rugpull:dev", arguments("capabilities")))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Findings).To(BeEmpty())
 		Expect(report.Drifts).To(BeEmpty())

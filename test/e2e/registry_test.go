@@ -107,7 +107,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 		Expect(err).NotTo(HaveOccurred(), "%s: %s", command, out)
 
 		awaitVerdict(ctx, audit)
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Eventually(secretsOf).WithContext(ctx).WithArguments(audit).Should(BeEmpty())
 	})
 
@@ -140,7 +140,7 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 		Expect(answer.Header.Get("Docker-Content-Digest")).To(Equal(digestOf(ctx, evil)), "what nodes get")
 
 		audit := settled(ctx, newAudit("", func(a *v1alpha1.MCPServerAudit) { a.Spec.Server.Image = image }))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		pinned := audit.Status.Audited.Pin()
 		awaitAdmitted(ctx, pod(pinned))
 		Expect(asking().create(ctx, pod(image)).err).To(MatchError(ContainSubstring("pin it: image: " + pinned)))

@@ -33,13 +33,13 @@ var _ = Describe("A schedule", func() {
 		tag := "drift:" + namespace
 		moveTag(ctx, "drift:v1", tag)
 		audit := settled(ctx, newAudit(tag, everyMinute))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil())
 		Expect(audit.Status.NextAuditTime.Sub(audit.Status.LastAuditTime.Time)).To(BeNumerically("<=", 70*time.Second))
 
 		awaitRun(ctx, audit)
 		Expect(audit.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerScheduleDue))
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 
 		By("moving the tag between two audits")
 		moveTag(ctx, "drift:v2", tag)
@@ -81,7 +81,7 @@ var _ = Describe("A schedule", func() {
 		audit.Spec.Schedule.TimeZone = "Europe/Berlin"
 		Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
 		awaitVerdict(ctx, audit)
-		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+		expectPass(audit)
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil())
 	})
 })

@@ -78,7 +78,7 @@ var _ = Describe("Many audits at once", Serial, func() {
 		}
 		for _, audit := range audits {
 			awaitVerdict(ctx, audit)
-			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+			expectPass(audit)
 			Expect(audit.Status.History).To(HaveLen(1), "it was audited more than once")
 		}
 		total, ofNamespace := stop()

@@ -124,6 +124,14 @@ func awaitVerdict(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	}).WithContext(ctx).Should(Succeed())
 }
 
+// expectPass says last why there is no Pass: a log that is cut short keeps its end.
+func expectPass(audit *v1alpha1.MCPServerAudit) {
+	GinkgoHelper()
+	if audit.Status.Verdict != v1alpha1.VerdictPass {
+		Fail(fmt.Sprintf("audit %s: %s, not Pass: %s", audit.Name, audit.Status.Verdict, conditions(audit)))
+	}
+}
+
 // rerun asks for another audit by the annotation and waits for its verdict.
 func rerun(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()

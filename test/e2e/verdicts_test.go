@@ -65,7 +65,7 @@ var _ = Describe("The same tool, declared alike", func() {
 		It("passes the honest server in "+runtime+" with no finding", func(ctx context.Context) {
 			audit := settled(ctx, newAudit("honest-"+runtime+":dev"))
 
-			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictPass), conditions(audit))
+			expectPass(audit)
 			Expect(condition(audit, v1alpha1.ConditionReady).Status).To(Equal(metav1.ConditionTrue))
 			Expect(condition(audit, v1alpha1.ConditionManifestStable).Reason).To(Equal(v1alpha1.ReasonFirstUse))
 			Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
