@@ -26,6 +26,8 @@ type leaving struct {
 	size int
 	// attributes are those that files of everybody's got.
 	attributes []attribute
+	// unsaid and others are what there was of both beyond what is kept.
+	unsaid, others depend.Rest
 }
 
 // attribute is what a file got besides a name and bytes: a mode, times.
@@ -41,7 +43,11 @@ const maxAttributes = 1024
 
 // event keeps what a file of everybody's got.
 func (l *leaving) event(e trace.Event) {
-	if l.on && e.Op == trace.OpAttribute && e.Errno == "" && e.Value != "" && everybodys(e.Path) && len(l.attributes) < maxAttributes {
+	switch {
+	case !l.on || e.Op != trace.OpAttribute || e.Errno != "" || e.Value == "" || !everybodys(e.Path):
+	case len(l.attributes) == maxAttributes:
+		l.others.Add([]byte(e.Path + " " + e.Value))
+	default:
 		l.attributes = append(l.attributes, attribute{ledger.MomentOf(e), e.Path, e.Value, e.Time})
 	}
 }
@@ -63,6 +69,8 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 	return func(line []byte, end int64) {
 		if l.size += len(line); l.size <= maxLeaving {
 			l.said = append(l.said, said{content(line), end})
+		} else {
+			l.unsaid.Add(content(line))
 		}
 		next(line, end)
 	}
@@ -84,7 +92,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 	if !l.on {
 		return nil
 	}
-	r, sessions := &depend.Record{}, o.result.Ledger
+	r, sessions := &depend.Record{Rest: l.unsaid + l.others}, o.result.Ledger
 	for _, s := range l.said {
 		p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
 		r.Add(p)

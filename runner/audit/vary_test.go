@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -88,6 +89,29 @@ func TestVaried(t *testing.T) {
 	end()
 	if o := (Plan{Decoys: set}).varied(ended, launch{vary: true}, runs, (&thief{send: content, sized: content}).start); !errors.Is(o.launched, errCutShort) {
 		t.Errorf("without time: %v", o.launched)
+	}
+}
+
+// What leaves behind more than is kept is a gap where it differs, and none where it is always the same.
+func TestVariedBeyondWhatIsKept(t *testing.T) {
+	set, err := decoy.New("/home/server", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []observation{{opened: []string{"/home/server/.ssh/id_rsa"}}}
+	for secret, gaps := range map[bool]int{true: 1, false: 0} {
+		f := &thief{sized: func(decoy.Set) string { return "" }, send: func(s decoy.Set) string {
+			behind := strings.Repeat("x", 1<<20)
+			if secret {
+				key, _ := s.Find("/home/server/.ssh/id_rsa")
+				behind += hashed(string(key.Content))
+			}
+			return behind
+		}}
+		o := Plan{Decoys: set}.varied(t.Context(), launch{vary: true}, runs, f.start)
+		if o.launched != nil || len(o.undecided) != gaps {
+			t.Errorf("%t: %v, %q", secret, o.launched, o.undecided)
+		}
 	}
 }
 

@@ -64,7 +64,15 @@ type Record struct {
 	counted  map[number]int
 	courses  map[Way]course
 	numbers  []number
+	// Rest stands for what is not kept.
+	Rest Rest
 }
+
+// Rest tells whether what was not kept of two launches is the same, in any order.
+type Rest uint64
+
+// Add enters some of it.
+func (r *Rest) Add(data []byte) { *r += Rest(maphash.Bytes(seed, data)) }
 
 // course is how many pieces have taken one way, and when the last one did.
 type course struct {
@@ -90,8 +98,9 @@ var seed = maphash.MakeSeed()
 // Add enters a piece, and its size. Secrets are in texts; who sends one as sizes sends many
 // pieces the same way.
 func (r *Record) Add(p Piece) {
-	if r.size+len(p.Data) > maxRecord {
-		p.Data = p.Data[:maxRecord-r.size]
+	if room := maxRecord - r.size; len(p.Data) > room {
+		r.Rest.Add(p.Data[room:])
+		p.Data = p.Data[:room]
 	}
 	if len(p.Data) == 0 {
 		return
@@ -104,9 +113,6 @@ func (r *Record) Add(p Piece) {
 // Number enters a number that the way of a piece tells, such as a port or a size; what is
 // a word for it. The same number may come several times.
 func (r *Record) Number(p Piece, what string, value int) {
-	if len(r.numbers) >= maxNumbers {
-		return
-	}
 	is := number{way: Way{Channel: p.Channel, Destination: p.Destination}, what: what, value: value}
 	if r.counted == nil {
 		r.counted = map[number]int{}
@@ -116,8 +122,14 @@ func (r *Record) Number(p Piece, what string, value int) {
 	r.enter(p, feature, fmt.Sprintf("%s %d", what, value), weighty)
 }
 
-// enter keeps a feature that a piece has besides its bytes.
+// enter keeps a feature that a piece has besides its bytes. Pauses vary too much to be compared where they are not kept.
 func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
+	if len(r.numbers) == maxNumbers {
+		if weight != paused {
+			r.Rest += Rest(feature)
+		}
+		return
+	}
 	r.numbers = append(r.numbers, number{way: p.Way, named: p.Named, time: p.Time, feature: feature, text: text, weight: weight})
 	r.features = nil
 }
@@ -125,9 +137,6 @@ func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
 // Follow enters the place of a piece among those that take the same way, and how long the one before it was ago: what is
 // told by an order, or by pauses, is in no byte. Both vary by themselves, so that they count less.
 func (r *Record) Follow(p Piece) {
-	if len(r.numbers)+2 > maxNumbers {
-		return
-	}
 	way := Way{Channel: p.Channel, Destination: p.Destination}
 	c := r.courses[way]
 	if r.courses == nil {
@@ -180,7 +189,7 @@ func (r *Record) has(feature uint64) bool {
 func (r *Record) Same(other *Record) bool {
 	r.index()
 	other.index()
-	return slices.Equal(r.features, other.features)
+	return r.Rest == other.Rest && slices.Equal(r.features, other.features)
 }
 
 // shown is a text for people.
