@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -101,7 +100,7 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a schedule by interval", scheduled(v1alpha1.Schedule{Interval: &metav1.Duration{Duration: 5 * time.Minute}})),
 		Entry("the shortest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 10 * time.Second }),
 		Entry("the longest timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = time.Hour }),
-		Entry("no history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](0) }),
+		Entry("no history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = new(int32(0)) }),
 		Entry("a pinned manifest", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Baseline = v1alpha1.Baseline{Mode: v1alpha1.BaselinePinned, ManifestDigest: digest}
 		}),
@@ -161,7 +160,7 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a schedule with two times", scheduled(v1alpha1.Schedule{Cron: "@daily", Interval: &metav1.Duration{Duration: time.Hour}}), "schedule needs either cron or interval"),
 		Entry("a zone of an interval", scheduled(v1alpha1.Schedule{TimeZone: "UTC", Interval: &metav1.Duration{Duration: time.Hour}}), "timeZone is only used with cron"),
 		Entry("audits all the time", scheduled(v1alpha1.Schedule{Interval: &metav1.Duration{Duration: 4 * time.Minute}}), "interval must be between 5m and 8760h"),
-		Entry("more retries than a history has", func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = ptr.To[int32](11) }, "spec.retryLimit"),
+		Entry("more retries than a history has", func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = new(int32(11)) }, "spec.retryLimit"),
 		Entry("a suppression of what is no rule", suppresses(func(s *report.Suppression) { s.Rule = "MCPA-*" }), "spec.suppressions[0].rule"),
 		Entry("a suppression of another manifest", suppresses(func(s *report.Suppression) { s.Rule = "MCPA-MANIFEST-001" }), "approved by spec.baseline"),
 		Entry("a suppression without a reason", suppresses(func(s *report.Suppression) { s.Reason = "" }), "spec.suppressions[0].reason"),
@@ -172,7 +171,7 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("an image with a space", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "a b" }, "spec.server.image"),
 		Entry("a short timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 9 * time.Second }, "timeout must be between 10s and 1h"),
 		Entry("a long timeout", func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = 61 * time.Minute }, "timeout must be between 10s and 1h"),
-		Entry("a long history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](21) }, "should be less than or equal to 20"),
+		Entry("a long history", func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = new(int32(21)) }, "should be less than or equal to 20"),
 		Entry("a pin without a digest", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselinePinned }, "mode Pinned needs manifestDigest"),
 		Entry("a digest without a pin", func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.ManifestDigest = digest }, "only used with mode Pinned"),
 		Entry("a malformed digest", func(s *v1alpha1.MCPServerAuditSpec) {

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +45,7 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 		LeaderElectionNamespace:       settings.electIn,
 		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
 		// A leader rides out an API server that is away for two thirds of the time.
-		LeaseDuration: ptr.To(settings.lease), RenewDeadline: ptr.To(settings.lease * 2 / 3), RetryPeriod: ptr.To(settings.lease * 2 / 15),
+		LeaseDuration: new(settings.lease), RenewDeadline: new(settings.lease * 2 / 3), RetryPeriod: new(settings.lease * 2 / 15),
 		Controller: ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	})
 }

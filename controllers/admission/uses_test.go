@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -141,7 +140,7 @@ func TestUsesOfExceptionsAreTold(t *testing.T) {
 	f.known.Exceptions = []*gate.Exception{exception}
 	h, counted := newHandler(f)
 	review := question("CREATE", "", strings.Replace(pod(failing, failing+"@sha256:"+strings.Repeat("a", 64)), `"name":"notes",`, `"name":"notes","labels":{"a":"b"},`, 1))
-	review.Request.DryRun = ptr.To(true)
+	review.Request.DryRun = new(true)
 	answer, _ := ask(t, h, review)
 	if !answer.Allowed || len(h.Uses.queue) != 0 || answer.AuditAnnotations["exception"] != "team-a/leaky (SEC-1)" {
 		t.Errorf("a dry run: %+v, %d uses", answer, len(h.Uses.queue))

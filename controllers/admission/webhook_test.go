@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -106,7 +105,7 @@ func (w world) pod(image string) *corev1.Pod {
 func (w world) deployment(name, image string) *appsv1.Deployment {
 	set := map[string]string{"app": name}
 	return &appsv1.Deployment{ObjectMeta: w.named(name), Spec: appsv1.DeploymentSpec{
-		Replicas: ptr.To[int32](2), Selector: &metav1.LabelSelector{MatchLabels: set},
+		Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: set},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: set}, Spec: w.pod(image).Spec},
 	}}
 }
@@ -161,7 +160,7 @@ var _ = Describe("the webhook", func() {
 		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: leaky}}}
 		Expect(api.SubResource("ephemeralcontainers").Update(ctx, pod)).To(MatchError(ContainSubstring("ephemeral container debug")))
 		owned := w.pod(leaky)
-		owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "notes", UID: "1", Controller: ptr.To(true)}}
+		owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "notes", UID: "1", Controller: new(true)}}
 		Expect(api.Create(ctx, owned)).NotTo(Succeed())
 
 		v := newWorld(ctx, v1alpha1.GateWarn)

@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -131,7 +130,7 @@ var _ = Describe("a baseline", func() {
 	})
 
 	It("keeps its report when the history is pruned", func(ctx SpecContext) {
-		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](1) })
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = new(int32(1)) })
 		b.audited(ctx, clean())
 		first := b.audit(ctx).Status.ReportRef.Name
 		for i := range 4 {

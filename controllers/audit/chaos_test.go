@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -108,7 +107,7 @@ var stories = map[string]story{
 			w.audited("")
 			audit := w.audit()
 			audit.Annotations = map[string]string{v1alpha1.RequestedAtAnnotation: "again"}
-			audit.Spec.HistoryLimit = ptr.To[int32](3)
+			audit.Spec.HistoryLimit = new(int32(3))
 			if err := w.api.Update(w.t.Context(), audit); err != nil {
 				w.t.Fatal(err)
 			}

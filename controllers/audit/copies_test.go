@@ -10,7 +10,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -144,7 +143,7 @@ var _ = Describe("The pull secrets of an audit", func() {
 
 		It("may change although a policy makes all secrets immutable", func(ctx SpecContext) {
 			copied := copies(ctx)[0]
-			copied.Immutable = ptr.To(true)
+			copied.Immutable = new(true)
 			Expect(api.Update(ctx, &copied)).To(Succeed())
 			original.Data[corev1.DockerConfigJsonKey] = []byte(`{"auths":{"registry.example":{}}}`)
 			Expect(api.Update(ctx, original)).To(Succeed())

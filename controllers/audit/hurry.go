@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -27,7 +26,7 @@ const urgent = 1
 // stand before the few that make room.
 func hurry(queue workQueue, request reconcile.Request) {
 	if q, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(urgent)}, request)
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(urgent)}, request)
 		return
 	}
 	queue.Add(request)

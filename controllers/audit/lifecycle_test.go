@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -202,7 +201,7 @@ var _ = Describe("an audit", func() {
 	It("is not made for a change that does not matter to it", func(ctx SpecContext) {
 		b := newBench(ctx)
 		b.audited(ctx, clean())
-		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = ptr.To[int32](0) })
+		b.change(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.HistoryLimit = new(int32(0)) })
 		b.reconcile(ctx)
 		Expect(b.pods(ctx)).To(BeEmpty())
 		Expect(kstatus(b.audit(ctx))).To(Equal(status.CurrentStatus))

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
@@ -143,7 +142,7 @@ var _ = Describe("Where an audit runs", func() {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "node-"}}
 		Expect(api.Create(ctx, node)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, node)).To(Succeed()) })
-		has := &corev1.NodeRuntimeHandlerFeatures{UserNamespaces: ptr.To(true)}
+		has := &corev1.NodeRuntimeHandlerFeatures{UserNamespaces: new(true)}
 		node.Status.RuntimeHandlers = []corev1.NodeRuntimeHandler{{Features: has}, {Name: "gvisor"}}
 		Expect(api.Status().Update(ctx, node)).To(Succeed())
 		for _, test := range []struct {

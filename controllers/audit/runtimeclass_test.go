@@ -9,7 +9,6 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -19,7 +18,7 @@ import (
 // runtimes returns the node of a cluster whose default runtime and whose crun have user
 // namespaces, and whose runsc has none, with a RuntimeClass for each handler.
 func runtimes() *fake.ClientBuilder {
-	has := &corev1.NodeRuntimeHandlerFeatures{UserNamespaces: ptr.To(true)}
+	has := &corev1.NodeRuntimeHandlerFeatures{UserNamespaces: new(true)}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
 	node.Status.RuntimeHandlers = []corev1.NodeRuntimeHandler{{Features: has}, {Name: "crun", Features: has}, {Name: "runsc"}}
 	class := func(name, handler string) *nodev1.RuntimeClass {

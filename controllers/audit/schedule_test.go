@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -20,7 +19,7 @@ import (
 )
 
 func retries(n int32) func(*v1alpha1.MCPServerAudit) {
-	return func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = ptr.To(n) }
+	return func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = new(n) }
 }
 
 func cron(expression string) func(*v1alpha1.MCPServerAudit) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -60,7 +59,7 @@ func (s *session) record(rulesetDigest string) {
 	status.Assurance = assurance(s.outcome.Assurance)
 	if s.summary != nil {
 		status.Findings = counts(s.summary.Counts)
-		status.Coverage = ptr.To(s.summary.Coverage)
+		status.Coverage = new(s.summary.Coverage)
 		status.Runner = &v1alpha1.Runner{
 			Version: excerpt.Line(s.summary.Runner.Version, maxWord),
 			Tracer:  excerpt.Line(strings.TrimSpace(s.summary.Tracer.Name+" "+s.summary.Tracer.Version), maxWord),
@@ -72,7 +71,7 @@ func (s *session) record(rulesetDigest string) {
 		status.TopFindings = topFindings(s.report.Findings)
 		status.Tools = tools(s.report.Manifest.Tools)
 		status.BehaviorDigest = v1alpha1.Digest(s.report.Behavior.Digest)
-		status.RiskScore, status.RiskLevel = ptr.To(int32(s.report.Risk.Score)), excerpt.Line(string(s.report.Risk.Level), maxWord)
+		status.RiskScore, status.RiskLevel = new(int32(s.report.Risk.Score)), excerpt.Line(string(s.report.Risk.Level), maxWord)
 		status.Runner.RulesetDigest = excerpt.Line(s.report.RulesetDigest, maxDigest)
 	}
 	if s.report != nil && !s.unstored {

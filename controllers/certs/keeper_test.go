@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,8 +20,8 @@ import (
 func configurationOf(name string, annotations map[string]string) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	hook := func(name string) admissionregistrationv1.ValidatingWebhook {
 		return admissionregistrationv1.ValidatingWebhook{
-			Name: name, ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://localhost/gate")}, AdmissionReviewVersions: []string{"v1"},
-			SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
+			Name: name, ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://localhost/gate")}, AdmissionReviewVersions: []string{"v1"},
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone),
 		}
 	}
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -56,7 +55,7 @@ var _ = Describe("a policy", Ordered, func() {
 		audit := auditNamed(ctx, namespace, "deployment-weather")
 		Expect(audit.Labels).To(Equal(map[string]string{discovery.LabelDiscoveredBy: policy.Name, discovery.LabelSourceKind: "Deployment.apps"}))
 		Expect(audit.OwnerReferences).To(ConsistOf(MatchFields(IgnoreExtras, Fields{
-			"APIVersion": Equal("apps/v1"), "Kind": Equal("Deployment"), "Name": Equal("weather"), "Controller": Equal(ptr.To(true)), "BlockOwnerDeletion": BeNil()})))
+			"APIVersion": Equal("apps/v1"), "Kind": Equal("Deployment"), "Name": Equal("weather"), "Controller": Equal(new(true)), "BlockOwnerDeletion": BeNil()})))
 		Expect(audit.Spec.FailOn).To(BeEquivalentTo("Medium"))
 		Expect(audit.Spec.Schedule.Interval.Duration).To(Equal(24*time.Hour), "the default of the template")
 		Expect(audit.Spec.Baseline.Mode).To(Equal(v1alpha1.BaselineTrustOnFirstUse), "the default of the audit")

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -41,7 +40,7 @@ func desired(w Wanted) (*unstructured.Unstructured, error) {
 		annotations[AnnotationLeftOut] = strings.Join(c.Omitted, "; ")
 	}
 	object.SetOwnerReferences([]metav1.OwnerReference{{
-		APIVersion: c.GVK.GroupVersion().String(), Kind: c.GVK.Kind, Name: c.Name, UID: c.UID, Controller: ptr.To(true),
+		APIVersion: c.GVK.GroupVersion().String(), Kind: c.GVK.Kind, Name: c.Name, UID: c.UID, Controller: new(true),
 	}})
 	object.SetAnnotations(annotations)
 	if annotations[AnnotationDigest], err = digest(object); err != nil {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -78,7 +77,7 @@ func newReconciler(t testing.TB) (*Reconciler, *index, *recorded) {
 func pod(namespace, owner string, n, image int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", owner, n), Labels: map[string]string{"app": owner},
-			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: owner, Controller: ptr.To(true)}}},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: owner, Controller: new(true)}}},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "server", Image: "registry.example/notes:1@" + string(digest(image))}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "server",
 			ImageID: "registry.example/notes@" + string(digest(image)), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
@@ -213,7 +212,7 @@ func TestTargets(t *testing.T) {
 func TestRead(t *testing.T) {
 	full := func(change func(*corev1.Pod)) *corev1.Pod {
 		p := pod("team", "notes", 0, 1)
-		p.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}, {Name: "proxy", Image: "proxy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		p.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}, {Name: "proxy", Image: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
 		p.Spec.Volumes = []corev1.Volume{{Name: "models", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "models"}}}}
 		status := func(name string) corev1.ContainerStatus {
 			return corev1.ContainerStatus{Name: name, ImageID: "r/" + name + "@" + string(digest(7))}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -108,7 +107,7 @@ func decided(ctx context.Context, namespace, name string, image int, high int32)
 	passed := high == 0
 	a.Status.ObservedGeneration, a.Status.Verdict, a.Status.ImageDigest = a.Generation, v1alpha1.VerdictPass, digest(image)
 	counts := v1alpha1.FindingCounts{High: high}
-	a.Status.Findings, a.Status.LastAuditTime = &counts, ptr.To(metav1.Now())
+	a.Status.Findings, a.Status.LastAuditTime = &counts, new(metav1.Now())
 	a.Status.Audited = &v1alpha1.AuditedServer{Image: a.Spec.Server.Image, Digests: []v1alpha1.Digest{digest(image)},
 		CommandDigest: v1alpha1.CommandDigest(nil, nil), Unsuppressed: &counts}
 	a.Status.Conditions = nil

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/controllers/nodes"
@@ -53,11 +52,11 @@ func handler(name string, users *bool) corev1.NodeRuntimeHandler {
 }
 
 func TestUserNamespaces(t *testing.T) {
-	able, unable := node(handler("", ptr.To(true))), node(handler("", ptr.To(false)), handler("crun", ptr.To(true)))
+	able, unable := node(handler("", new(true))), node(handler("", new(false)), handler("crun", new(true)))
 	cordoned, windows := unable.DeepCopy(), unable.DeepCopy()
 	cordoned.Spec.Unschedulable = true
 	windows.Labels = map[string]string{corev1.LabelOSStable: "windows"}
-	gvisor := node(handler("", ptr.To(true)), handler("gvisor", ptr.To(false)))
+	gvisor := node(handler("", new(true)), handler("gvisor", new(false)))
 	for name, test := range map[string]struct {
 		nodes []corev1.Node
 		want  []string // handlers
@@ -71,11 +70,11 @@ func TestUserNamespaces(t *testing.T) {
 		"nothing is said":                 {[]corev1.Node{able, node()}, nil},
 		"no features":                     {[]corev1.Node{node(corev1.NodeRuntimeHandler{})}, nil},
 		"not of this":                     {[]corev1.Node{node(handler("", nil))}, nil},
-		"of another handler":              {[]corev1.Node{node(handler("crun", ptr.To(true)))}, []string{"crun"}},
-		"the default only on one":         {[]corev1.Node{able, node(handler("crun", ptr.To(true)))}, []string{"crun"}},
+		"of another handler":              {[]corev1.Node{node(handler("crun", new(true)))}, []string{"crun"}},
+		"the default only on one":         {[]corev1.Node{able, node(handler("crun", new(true)))}, []string{"crun"}},
 		"not of another handler":          {[]corev1.Node{gvisor}, []string{""}},
 		"not of another handler, on one":  {[]corev1.Node{able, gvisor}, []string{""}},
-		"of another handler, on one only": {[]corev1.Node{node(handler("", ptr.To(true)), handler("gvisor", ptr.To(true))), gvisor}, []string{""}},
+		"of another handler, on one only": {[]corev1.Node{node(handler("", new(true)), handler("gvisor", new(true))), gvisor}, []string{""}},
 	} {
 		var features nodes.Features
 		got, err := features.UserNamespaces(t.Context(), &cluster{nodes: test.nodes}, time.Now())
@@ -94,7 +93,7 @@ func TestUserNamespaces(t *testing.T) {
 
 func TestAnswersAreKept(t *testing.T) {
 	var features nodes.Features
-	now, able := time.Now(), &cluster{nodes: []corev1.Node{node(handler("", ptr.To(true)))}}
+	now, able := time.Now(), &cluster{nodes: []corev1.Node{node(handler("", new(true)))}}
 	ask := func(at time.Time) bool {
 		t.Helper()
 		got, err := features.UserNamespaces(t.Context(), able, at)
@@ -119,7 +118,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("an API server that is down: %v", err)
 	}
 	down.err = nil
-	down.nodes = []corev1.Node{node(handler("", ptr.To(true)))}
+	down.nodes = []corev1.Node{node(handler("", new(true)))}
 	if got, err := features.UserNamespaces(t.Context(), down, time.Now()); !got[""] || err != nil {
 		t.Errorf("the error was kept: %+v, %v", got, err)
 	}

@@ -14,7 +14,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -317,10 +316,10 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: policy, ValidationActions: actions(r.gate.Mode),
 			ParamRef: &admissionv1.ParamRef{
-				Namespace: options.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(missing(policy)),
+				Namespace: options.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: new(missing(policy)),
 			},
 			MatchResources: &admissionv1.MatchResources{
-				NamespaceSelector: r.namespaces(), ObjectSelector: &metav1.LabelSelector{}, MatchPolicy: ptr.To(admissionv1.Equivalent),
+				NamespaceSelector: r.namespaces(), ObjectSelector: &metav1.LabelSelector{}, MatchPolicy: new(admissionv1.Equivalent),
 				ResourceRules: resources(r.gate.Targets),
 			},
 		},

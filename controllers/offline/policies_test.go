@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
@@ -66,7 +65,7 @@ func bind(ctx context.Context, policy, namespace string, said map[string]string)
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: policy, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 			ParamRef: &admissionv1.ParamRef{
-				Namespace: testenv.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: ptr.To(admissionv1.AllowAction),
+				Namespace: testenv.SystemNamespace, Selector: &metav1.LabelSelector{MatchLabels: labels}, ParameterNotFoundAction: new(admissionv1.AllowAction),
 			},
 			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}},
 		},

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -143,7 +142,7 @@ var _ = Describe("mcpaudit-status", func() {
 			Expect(api.Create(ctx, object)).To(Succeed())
 			DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, object)).To(Succeed()) })
 		}
-		exception.Status.LastUsedTime = ptr.To(metav1.Now())
+		exception.Status.LastUsedTime = new(metav1.Now())
 		audit.Status.ObservedGeneration = 1
 		testenv.Eventually(ctx, func(g Gomega) {
 			g.Expect(gate.Status().Update(ctx, audit.DeepCopy(), client.DryRunAll)).To(forbidden("only the operator"))

@@ -6,7 +6,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
@@ -34,7 +33,7 @@ func resources(targets []v1alpha1.GateTarget) []admissionv1.NamedRuleWithOperati
 	add := func(groups, versions []string, resources ...string) {
 		rules = append(rules, admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
 			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-			Rule:       admissionv1.Rule{APIGroups: groups, APIVersions: versions, Resources: resources, Scope: ptr.To(admissionv1.AllScopes)},
+			Rule:       admissionv1.Rule{APIGroups: groups, APIVersions: versions, Resources: resources, Scope: new(admissionv1.AllScopes)},
 		}})
 	}
 	for _, target := range slices.Sorted(slices.Values(targets)) {

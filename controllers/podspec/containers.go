@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -49,7 +48,7 @@ func emptyDirs(volumes ...volume) []corev1.Volume {
 	var all []corev1.Volume
 	for _, v := range volumes {
 		all = append(all, corev1.Volume{Name: v.name, VolumeSource: corev1.VolumeSource{
-			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(resource.MustParse(v.size))},
+			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse(v.size))},
 		}})
 	}
 	return all
@@ -104,8 +103,8 @@ func serverContainer(in Input) corev1.Container {
 		Ports:      ports,
 		Env:        append(env, corev1.EnvVar{Name: "HOME", Value: homeDir}),
 		SecurityContext: &corev1.SecurityContext{
-			Privileged:               ptr.To(false),
-			AllowPrivilegeEscalation: ptr.To(false),
+			Privileged:               new(false),
+			AllowPrivilegeEscalation: new(false),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		Resources: resources("100m", "64Mi", limits),
@@ -146,10 +145,10 @@ func network(audit *v1alpha1.MCPServerAudit) v1alpha1.NetworkMode {
 // gets capabilities under no_new_privs, with these and no others.
 func runnerSecurity(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
-		RunAsUser: ptr.To[int64](0), RunAsGroup: ptr.To[int64](0),
-		Privileged:               ptr.To(false),
-		AllowPrivilegeEscalation: ptr.To(false),
-		ReadOnlyRootFilesystem:   ptr.To(true),
+		RunAsUser: new(int64(0)), RunAsGroup: new(int64(0)),
+		Privileged:               new(false),
+		AllowPrivilegeEscalation: new(false),
+		ReadOnlyRootFilesystem:   new(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: capabilities},
 	}
 }

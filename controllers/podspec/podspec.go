@@ -34,7 +34,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -109,10 +108,10 @@ func Build(in Input) (*corev1.Pod, error) {
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:         ptr.To(int64((in.Audit.Spec.Timeout.Duration + in.Margin) / time.Second)),
-			TerminationGracePeriodSeconds: ptr.To[int64](gracePeriod),
-			AutomountServiceAccountToken:  ptr.To(false),
-			EnableServiceLinks:            ptr.To(false),
+			ActiveDeadlineSeconds:         new(int64((in.Audit.Spec.Timeout.Duration + in.Margin) / time.Second)),
+			TerminationGracePeriodSeconds: new(int64(gracePeriod)),
+			AutomountServiceAccountToken:  new(false),
+			EnableServiceLinks:            new(false),
 			SecurityContext: &corev1.PodSecurityContext{
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
@@ -126,7 +125,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		pod.Spec.RuntimeClassName = &name
 	}
 	if in.UserNamespace {
-		pod.Spec.HostUsers = ptr.To(false)
+		pod.Spec.HostUsers = new(false)
 	}
 	if in.Audit.Spec.Server.URL != "" {
 		remote(pod, in, encoded)
@@ -166,7 +165,7 @@ func Platform(pod *corev1.Pod) string {
 
 // sandbox is for a server that is run, and traced.
 func sandbox(pod *corev1.Pod, in Input, encoded string) {
-	pod.Spec.ShareProcessNamespace = ptr.To(true)
+	pod.Spec.ShareProcessNamespace = new(true)
 	pod.Spec.Hostname = hostOf(in.Image, in.Run.Name)
 	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // remoteUser is who the runner is where it traces nothing.
@@ -22,8 +21,8 @@ func remote(pod *corev1.Pod, in Input, encoded string) {
 	runner.Command = []string{runnerBinary, "connect"}
 	runner.VolumeMounts = []corev1.VolumeMount{tmpVolume.mount()}
 	runner.SecurityContext = runnerSecurity()
-	runner.SecurityContext.RunAsUser, runner.SecurityContext.RunAsGroup = ptr.To[int64](remoteUser), ptr.To[int64](remoteUser)
-	runner.SecurityContext.RunAsNonRoot = ptr.To(true)
+	runner.SecurityContext.RunAsUser, runner.SecurityContext.RunAsGroup = new(int64(remoteUser)), new(int64(remoteUser))
+	runner.SecurityContext.RunAsNonRoot = new(true)
 	pod.Spec.Containers = []corev1.Container{runner}
 }
 

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
@@ -90,7 +89,7 @@ func changes(t *testing.T, api client.Client) {
 	debug := pod.DeepCopy()
 	debug.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{
 		Name: "debug", Image: goldenRunner, TerminationMessagePolicy: corev1.TerminationMessageReadFile, ImagePullPolicy: corev1.PullAlways,
-		SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
+		SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
 	}}}
 	if err := api.SubResource("ephemeralcontainers").Update(t.Context(), debug); !apierrors.IsForbidden(err) {
 		t.Errorf("an ephemeral container: %v", err)
@@ -127,7 +126,7 @@ func refused() map[string]refusal {
 	spec("hostPID", "hostPID", func(s *corev1.PodSpec) { s.HostPID, s.ShareProcessNamespace = true, nil })
 	spec("hostIPC", "hostIPC", func(s *corev1.PodSpec) { s.HostIPC = true })
 	spec("nodeName", "nodeName", func(s *corev1.PodSpec) { s.NodeName = "control-plane" })
-	spec("token", "automountServiceAccountToken", func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = ptr.To(true) })
+	spec("token", "automountServiceAccountToken", func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = new(true) })
 	spec("token by default", "automountServiceAccountToken", func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = nil })
 	spec("seccomp Unconfined", "seccomp", func(s *corev1.PodSpec) { s.SecurityContext.SeccompProfile.Type = corev1.SeccompProfileTypeUnconfined })
 	spec("no seccomp", "seccomp", func(s *corev1.PodSpec) { s.SecurityContext.SeccompProfile = nil })
@@ -149,7 +148,7 @@ func refused() map[string]refusal {
 		s.InitContainers = append(s.InitContainers, more)
 	})
 	spec("resource claim", "resourceClaims", func(s *corev1.PodSpec) {
-		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
+		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: new("gpu")}}
 	})
 	for name, source := range map[string]corev1.VolumeSource{
 		"hostPath":  {HostPath: &corev1.HostPathVolumeSource{Path: "/"}},
@@ -163,7 +162,7 @@ func refused() map[string]refusal {
 	}, "AppArmor"}
 	for _, of := range []string{"server", "runner", "install"} {
 		container("privileged", of, "privileged", func(c *corev1.Container) {
-			c.SecurityContext.Privileged, c.SecurityContext.AllowPrivilegeEscalation = ptr.To(true), nil
+			c.SecurityContext.Privileged, c.SecurityContext.AllowPrivilegeEscalation = new(true), nil
 		})
 		container("escalation", of, "allowPrivilegeEscalation", func(c *corev1.Container) { c.SecurityContext.AllowPrivilegeEscalation = nil })
 		container("SYS_ADMIN", of, "capabilities", func(c *corev1.Container) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
@@ -35,9 +34,9 @@ func passed(a *v1alpha1.MCPServerAudit) {
 	}
 	a.Status = v1alpha1.MCPServerAuditStatus{
 		ObservedGeneration: a.Generation, Verdict: v1alpha1.VerdictPass, Phase: v1alpha1.PhasePassed,
-		ImageDigest: hash("a"), ManifestDigest: hash("1"), LastAuditTime: ptr.To(metav1.NewTime(auditedAt)),
+		ImageDigest: hash("a"), ManifestDigest: hash("1"), LastAuditTime: new(metav1.NewTime(auditedAt)),
 		Audited:  &v1alpha1.AuditedServer{Image: "registry.example/notes:1", Platform: "linux/amd64"},
-		Findings: &v1alpha1.FindingCounts{}, RiskScore: ptr.To[int32](0), ReportRef: &v1alpha1.ReportReference{Name: "notes-1"},
+		Findings: &v1alpha1.FindingCounts{}, RiskScore: new(int32(0)), ReportRef: &v1alpha1.ReportReference{Name: "notes-1"},
 		Trigger: &v1alpha1.Trigger{Reason: v1alpha1.TriggerNeverAudited, Run: "notes-1", SpecDigest: digest},
 	}
 	set(a, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPassed, "Pass, of 3 of 3 tools: no findings.")

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -69,7 +68,7 @@ func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
 	opts.Scheme, opts.Metrics, opts.HealthProbeBindAddress = scheme, s.MetricsOptions(), s.Probes
-	opts.GracefulShutdownTimeout = ptr.To(shutdownTimeout)
+	opts.GracefulShutdownTimeout = new(shutdownTimeout)
 	manager, err := ctrl.NewManager(config, opts)
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/result"
@@ -25,11 +24,11 @@ func newPod() podBuilder {
 	return podBuilder{&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "runs", Name: "run", CreationTimestamp: metav1.NewTime(created)},
 		Spec: corev1.PodSpec{
-			ActiveDeadlineSeconds: ptr.To[int64](480), NodeName: "node-1",
+			ActiveDeadlineSeconds: new(int64(480)), NodeName: "node-1",
 			InitContainers: []corev1.Container{{Name: "install", Image: "example/runner"}},
 			Containers:     []corev1.Container{{Name: "server", Image: "example/server"}, {Name: "runner", Image: "example/runner"}},
 		},
-		Status: corev1.PodStatus{Phase: corev1.PodPending, StartTime: ptr.To(metav1.NewTime(created))},
+		Status: corev1.PodStatus{Phase: corev1.PodPending, StartTime: new(metav1.NewTime(created))},
 	}}
 }
 
@@ -69,12 +68,12 @@ func (b podBuilder) alone() podBuilder {
 
 // taken says when a kubelet took the Pod on.
 func (b podBuilder) taken(after time.Duration) podBuilder {
-	b.pod.Status.StartTime = ptr.To(metav1.NewTime(created.Add(after)))
+	b.pod.Status.StartTime = new(metav1.NewTime(created.Add(after)))
 	return b
 }
 
 func (b podBuilder) deleted() podBuilder {
-	b.pod.DeletionTimestamp = ptr.To(metav1.NewTime(created))
+	b.pod.DeletionTimestamp = new(metav1.NewTime(created))
 	return b
 }
 

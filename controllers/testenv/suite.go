@@ -24,7 +24,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -132,7 +131,7 @@ func Manager(account string, options ctrl.Options) ctrl.Manager {
 	as := rest.CopyConfig(Config)
 	as.Impersonate.UserName = "system:serviceaccount:" + SystemNamespace + ":" + account
 	options.Scheme, options.Metrics = API.Scheme(), metricsserver.Options{BindAddress: "0"}
-	options.Controller = crconfig.Controller{SkipNameValidation: ptr.To(true)} // one process starts several
+	options.Controller = crconfig.Controller{SkipNameValidation: new(true)} // one process starts several
 	manager, err := ctrl.NewManager(as, options)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	return manager

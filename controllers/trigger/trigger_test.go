@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
@@ -189,7 +188,7 @@ func TestSpecDigest(t *testing.T) {
 		matters bool
 	}{
 		"suspend":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Suspend = true }, false},
-		"historyLimit": {func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = ptr.To[int32](7) }, false},
+		"historyLimit": {func(s *v1alpha1.MCPServerAuditSpec) { s.HistoryLimit = new(int32(7)) }, false},
 		"image":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "b" }, true},
 		"failOn":       {func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = "Low" }, true},
 		"timeout":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration++ }, true},
@@ -197,7 +196,7 @@ func TestSpecDigest(t *testing.T) {
 		"probe":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.Rounds = 7 }, true},
 		"baseline":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselineNone }, false},
 		"schedule":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Schedule = &v1alpha1.Schedule{Cron: "@daily"} }, false},
-		"retryLimit":   {func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = ptr.To[int32](7) }, false},
+		"retryLimit":   {func(s *v1alpha1.MCPServerAuditSpec) { s.RetryLimit = new(int32(7)) }, false},
 	} {
 		if got := digest(test.change); (got != same) != test.matters {
 			t.Errorf("a change of %s: digest changed = %t, want %t", name, got != same, test.matters)

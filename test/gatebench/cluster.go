@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -167,7 +166,7 @@ func (c *cluster) ask(ctx context.Context, url string, authority []byte) error {
 	asks := c.asks.DeepCopy()
 	hook := &asks.Webhooks[0]
 	hook.ClientConfig = admissionv1.WebhookClientConfig{URL: &url, CABundle: authority}
-	hook.FailurePolicy = ptr.To(admissionv1.Fail)
+	hook.FailurePolicy = new(admissionv1.Fail)
 	hook.NamespaceSelector.MatchExpressions = append(hook.NamespaceSelector.MatchExpressions,
 		metav1.LabelSelectorRequirement{Key: labelTeam, Operator: metav1.LabelSelectorOpNotIn, Values: []string{lists}})
 	if err := client.IgnoreNotFound(c.client.Delete(ctx, c.asks.DeepCopy())); err != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -18,7 +17,7 @@ const hostile = "\x1b[2J\u202e\u009b31m\nkubectl delete"
 
 func digest(of string) v1alpha1.Digest { return v1alpha1.Digest("sha256:" + strings.Repeat(of, 64)) }
 
-func at(before time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(clock.Add(-before))) }
+func at(before time.Duration) *metav1.Time { return new(metav1.NewTime(clock.Add(-before))) }
 
 // anAudit is one that has not been looked at.
 func anAudit(name string, change ...func(*v1alpha1.MCPServerAudit)) *v1alpha1.MCPServerAudit {
@@ -49,7 +48,7 @@ func passed(a *v1alpha1.MCPServerAudit) {
 	a.Status.Verdict, a.Status.Phase = v1alpha1.VerdictPass, v1alpha1.PhasePassed
 	a.Status.ManifestDigest, a.Status.BaselineDigest, a.Status.ImageDigest = digest("1"), digest("1"), digest("a")
 	a.Status.Audited = &v1alpha1.AuditedServer{Image: a.Spec.Server.Image, Digests: []v1alpha1.Digest{digest("a")}}
-	a.Status.Findings, a.Status.RiskScore, a.Status.RiskLevel = &v1alpha1.FindingCounts{}, ptr.To[int32](0), "None"
+	a.Status.Findings, a.Status.RiskScore, a.Status.RiskLevel = &v1alpha1.FindingCounts{}, new(int32(0)), "None"
 	a.Status.Coverage = &report.Coverage{Tools: report.Exercised{Listed: 3, Called: 3, Accepted: 3}}
 	a.Status.Assurance = &report.Assurance{Level: report.AssurancePartial, Tools: "3/3", Because: []string{"2 of 9 branches of the tools' input schemas were not taken"}}
 	a.Status.LastAuditTime, a.Status.NextAuditTime = at(3*time.Minute), at(-2*time.Hour)
@@ -66,7 +65,7 @@ func failed(a *v1alpha1.MCPServerAudit) {
 	a.Status.Verdict, a.Status.Phase = v1alpha1.VerdictFail, v1alpha1.PhaseFailed
 	a.Status.ManifestDigest = digest("2")
 	a.Status.Findings = &v1alpha1.FindingCounts{Critical: 1, High: 2, Info: 1, Suppressed: 1}
-	a.Status.RiskScore, a.Status.RiskLevel = ptr.To[int32](92), "Critical"
+	a.Status.RiskScore, a.Status.RiskLevel = new(int32(92)), "Critical"
 	a.Status.Drift = &v1alpha1.DriftSummary{Changed: []string{"tool format_note"}, Added: []string{"tool sync" + hostile}}
 	a.Status.TopFindings = []v1alpha1.TopFinding{{
 		Rule: "MCPA-EGRESS-001", Severity: "High", Capability: "tool format_note",
