@@ -19,7 +19,7 @@ import (
 // every object only what it reads.
 func CacheOptions(runNamespace string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&v1alpha1.MCPServerAudit{}: {Transform: StripAudit},
+		&v1alpha1.MCPServerAudit{}: {Transform: stripAudit},
 		&corev1.Pod{}: {
 			Namespaces: map[string]cache.Config{runNamespace: {}},
 			Label:      labels.SelectorFromSet(labels.Set{podspec.LabelManagedBy: podspec.ManagedBy}),
@@ -58,8 +58,8 @@ func Strip(object any) (any, error) {
 	return object, nil
 }
 
-// StripAudit is Strip for audits: of a large one it leaves what trigger.Trim does.
-func StripAudit(object any) (any, error) {
+// stripAudit is Strip for audits: of a large one it leaves what trigger.Trim does.
+func stripAudit(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
 		return Strip(object)

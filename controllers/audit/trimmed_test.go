@@ -45,7 +45,7 @@ func TestS5CacheKeepsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StripAudit(audit); err != nil {
+	if _, err := stripAudit(audit); err != nil {
 		t.Fatal(err)
 	}
 	if encoded, err := json.Marshal(audit); err != nil || len(encoded) > 4<<10 {
@@ -67,7 +67,7 @@ func TestS5CacheKeepsSmallAudits(t *testing.T) {
 	audit := &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "a", Env: []v1alpha1.EnvVar{{Name: "A", Value: "b"}}}}}
 	audit.Annotations = map[string]string{"example.com/team": "a"}
 	want := audit.DeepCopy()
-	if _, err := StripAudit(audit); err != nil {
+	if _, err := stripAudit(audit); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, audit); diff != "" {

@@ -41,8 +41,8 @@ import (
 const (
 	SecretName        = "mcpaudit-gate-certificate"
 	ConfigurationName = "mcpaudit-gate"
-	WebhookName       = "gate.mcpaudit.dev"
-	ServiceName       = "mcpaudit-gate"
+	webhookName       = "gate.mcpaudit.dev"
+	serviceName       = "mcpaudit-gate"
 	// fieldOwner owns the field caBundle and nothing else, so that who applies the
 	// rest of the configuration sees no difference.
 	fieldOwner = client.FieldOwner("mcpaudit-gate-certificate")
@@ -100,7 +100,7 @@ func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
 
 // Names are the DNS names of the gate's Service.
 func Names(namespace string) []string {
-	return []string{ServiceName + "." + namespace + ".svc", ServiceName + "." + namespace + ".svc.cluster.local"}
+	return []string{serviceName + "." + namespace + ".svc", serviceName + "." + namespace + ".svc.cluster.local"}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -137,7 +137,7 @@ func webhook(of *admissionregistrationv1.ValidatingWebhookConfiguration) *admiss
 		return nil
 	}
 	for i := range of.Webhooks {
-		if of.Webhooks[i].Name == WebhookName {
+		if of.Webhooks[i].Name == webhookName {
 			return &of.Webhooks[i]
 		}
 	}
@@ -178,7 +178,7 @@ func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duratio
 		log.FromContext(ctx).Info("Wrote the certificate of the gate", "because", plan.Reason)
 		k.Events.Eventf(&secret, nil, corev1.EventTypeNormal, "CertificateWritten", "Renew", "Wrote the certificate of the gate: %s.", plan.Reason)
 	}
-	return plan.Data[CABundle], plan.CheckAt.Sub(now), nil
+	return plan.Data[caBundleEntry], plan.CheckAt.Sub(now), nil
 }
 
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, absent bool) error {
@@ -196,7 +196,7 @@ func (k *Keeper) inject(ctx context.Context, configuration *admissionregistratio
 	}
 	// The uid keeps it from being made anew where it was deleted in the meantime.
 	applied := acadmission.ValidatingWebhookConfiguration(ConfigurationName).WithUID(configuration.UID).
-		WithWebhooks(acadmission.ValidatingWebhook().WithName(WebhookName).
+		WithWebhooks(acadmission.ValidatingWebhook().WithName(webhookName).
 			WithClientConfig(acadmission.WebhookClientConfig().WithCABundle(bundle...)))
 	err := k.Client.Apply(ctx, applied, fieldOwner, client.ForceOwnership)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {

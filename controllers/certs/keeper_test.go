@@ -40,9 +40,9 @@ func TestKeeper(t *testing.T) {
 		told    bool // the API server
 	}{
 		"nothing is there":                    {nil, true, false},
-		"the configuration is there":          {[]client.Object{configurationOf(WebhookName, nil)}, true, true},
+		"the configuration is there":          {[]client.Object{configurationOf(webhookName, nil)}, true, true},
 		"a configuration without the webhook": {[]client.Object{configurationOf("another.example.com", nil)}, true, false},
-		"a Secret without anything":           {[]client.Object{empty, configurationOf(WebhookName, nil)}, true, true},
+		"a Secret without anything":           {[]client.Object{empty, configurationOf(webhookName, nil)}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []client.Object
@@ -69,7 +69,7 @@ func TestKeeper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if told := trusted(configuration); (told != nil) != test.told || test.told && !bytes.Equal(told, secret.Data[CABundle]) {
+			if told := trusted(configuration); (told != nil) != test.told || test.told && !bytes.Equal(told, secret.Data[caBundleEntry]) {
 				t.Errorf("told %q", told)
 			}
 			if configuration != nil && (len(configuration.Webhooks) != 2 || configuration.Webhooks[1].ClientConfig.CABundle != nil) {

@@ -17,12 +17,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The keys of the Secret, besides those of a Secret of type kubernetes.io/tls. CAKey
+// The keys of the Secret, besides those of a Secret of type kubernetes.io/tls. caKeyEntry
 // is the key of the first authority of ServiceAccountRootCAKey, which has all that
 // the API server is to trust.
 const (
-	CAKey    = "ca.key"
-	CABundle = corev1.ServiceAccountRootCAKey // ca.crt
+	caKeyEntry    = "ca.key"
+	caBundleEntry = corev1.ServiceAccountRootCAKey // ca.crt
 )
 
 // How long what is made is valid, which begins an hour early for clocks that differ.
@@ -96,7 +96,7 @@ func anew(now time.Time, data map[string][]byte, names []string, reason string) 
 		reason = "there was none"
 	}
 	h := held{}
-	for _, c := range parseAll(data[CABundle]) {
+	for _, c := range parseAll(data[caBundleEntry]) {
 		if c.IsCA && c.Subject.CommonName == authorityName && now.Before(c.NotAfter) && len(h.authorities) < maxAuthorities-1 {
 			h.authorities = append(h.authorities, c)
 		}
@@ -152,15 +152,15 @@ func read(data map[string][]byte) (held, error) {
 	if h.serving, err = tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err != nil {
 		return h, fmt.Errorf("read certificate: %w", err)
 	}
-	if h.authorities = parseAll(data[CABundle]); len(h.authorities) == 0 || len(h.authorities) > maxAuthorities {
-		return h, fmt.Errorf("%s has %d certificates", CABundle, len(h.authorities))
+	if h.authorities = parseAll(data[caBundleEntry]); len(h.authorities) == 0 || len(h.authorities) > maxAuthorities {
+		return h, fmt.Errorf("%s has %d certificates", caBundleEntry, len(h.authorities))
 	}
-	block, _ := pem.Decode(data[CAKey])
+	block, _ := pem.Decode(data[caKeyEntry])
 	if block == nil {
-		return h, fmt.Errorf("%s has no key", CAKey)
+		return h, fmt.Errorf("%s has no key", caKeyEntry)
 	}
 	if h.key, err = x509.ParseECPrivateKey(block.Bytes); err != nil {
-		return h, fmt.Errorf("read %s: %w", CAKey, err)
+		return h, fmt.Errorf("read %s: %w", caKeyEntry, err)
 	}
 	return h, nil
 }
@@ -170,11 +170,11 @@ func (h held) check(now time.Time, names []string) error {
 	newest := h.authorities[0]
 	for _, c := range h.authorities {
 		if !c.IsCA {
-			return fmt.Errorf("%s has a certificate of no authority", CABundle)
+			return fmt.Errorf("%s has a certificate of no authority", caBundleEntry)
 		}
 	}
 	if public, ok := newest.PublicKey.(*ecdsa.PublicKey); !ok || !public.Equal(&h.key.PublicKey) {
-		return fmt.Errorf("%s is not the key of the first certificate of %s", CAKey, CABundle)
+		return fmt.Errorf("%s is not the key of the first certificate of %s", caKeyEntry, caBundleEntry)
 	}
 	if now.Before(newest.NotBefore) || !now.Before(newest.NotAfter) {
 		return errors.New("the authority is not valid now")
@@ -229,6 +229,6 @@ func write(h held) (map[string][]byte, error) {
 	}
 	return map[string][]byte{
 		corev1.TLSCertKey: encodeCertificate(h.serving.Certificate[0]), corev1.TLSPrivateKeyKey: serving,
-		CABundle: bundle.Bytes(), CAKey: authority,
+		caBundleEntry: bundle.Bytes(), caKeyEntry: authority,
 	}, nil
 }

@@ -30,7 +30,7 @@ func makePlan(t *testing.T, now time.Time, data map[string][]byte, trusted []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := accepts(t, now, plan.Data[CABundle], plan.Data); err != nil {
+	if err := accepts(t, now, plan.Data[caBundleEntry], plan.Data); err != nil {
 		t.Fatalf("%s: what is planned is not valid: %v", now, err)
 	}
 	if !plan.CheckAt.After(now) {
@@ -44,7 +44,7 @@ func makePlan(t *testing.T, now time.Time, data map[string][]byte, trusted []byt
 func TestNoMomentIsRefused(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	data := makePlan(t, now, nil, nil).Data
-	trusted, served := data[CABundle], data
+	trusted, served := data[caBundleEntry], data
 	renewals := map[string]int{}
 	for end := now.AddDate(10, 0, 0); now.Before(end); {
 		plan := makePlan(t, now, data, trusted)
@@ -57,14 +57,14 @@ func TestNoMomentIsRefused(t *testing.T) {
 		// The old certificate is still served, the old bundle still trusted, while
 		// either of the new ones is known somewhere.
 		data = plan.Data
-		for _, bundle := range [][]byte{trusted, data[CABundle]} {
+		for _, bundle := range [][]byte{trusted, data[caBundleEntry]} {
 			for _, by := range []map[string][]byte{served, data} {
 				if err := accepts(t, now, bundle, by); err != nil {
 					t.Fatalf("%s: %v", now, err)
 				}
 			}
 		}
-		trusted, served = data[CABundle], data
+		trusted, served = data[caBundleEntry], data
 		if n := len(parseAll(trusted)); n > 2 {
 			t.Fatalf("%s: %d authorities are trusted", now, n)
 		}
@@ -92,7 +92,7 @@ func TestAuthorityIsTrustedBeforeItSigns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renewed := makePlan(t, now, old, old[CABundle])
+	renewed := makePlan(t, now, old, old[caBundleEntry])
 	if renewed.Reason != "the authority is renewed" || !bytes.Equal(renewed.Data[corev1.TLSCertKey], old[corev1.TLSCertKey]) {
 		t.Errorf("%s, want the authority alone", renewed.Reason)
 	}
@@ -101,9 +101,9 @@ func TestAuthorityIsTrustedBeforeItSigns(t *testing.T) {
 		trusted []byte
 		want    string
 	}{
-		"trusted just now":      {time.Minute, renewed.Data[CABundle], ""},
-		"not trusted for a day": {24 * time.Hour, old[CABundle], ""},
-		"trusted":               {settle + time.Second, renewed.Data[CABundle], "the certificate is renewed"},
+		"trusted just now":      {time.Minute, renewed.Data[caBundleEntry], ""},
+		"not trusted for a day": {24 * time.Hour, old[caBundleEntry], ""},
+		"trusted":               {settle + time.Second, renewed.Data[caBundleEntry], "the certificate is renewed"},
 		"with nobody to ask":    {time.Minute, nil, "the certificate is renewed"},
 	} {
 		if plan := makePlan(t, now.Add(test.after), renewed.Data, test.trusted); plan.Reason != test.want {
@@ -115,7 +115,7 @@ func TestAuthorityIsTrustedBeforeItSigns(t *testing.T) {
 func TestWhatCannotBeUsedIsReplaced(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	good, other := makePlan(t, now, nil, nil).Data, makePlan(t, now, nil, nil).Data
-	if plan := makePlan(t, now, good, good[CABundle]); plan.Reason != "" {
+	if plan := makePlan(t, now, good, good[caBundleEntry]); plan.Reason != "" {
 		t.Errorf("what is good is replaced: %s", plan.Reason)
 	}
 	for name, test := range map[string]struct {
@@ -124,19 +124,19 @@ func TestWhatCannotBeUsedIsReplaced(t *testing.T) {
 	}{
 		"nothing":                        {func(d map[string][]byte) { clear(d) }, 0},
 		"garbage":                        {func(d map[string][]byte) { d[corev1.TLSCertKey] = []byte("garbage") }, 0},
-		"no key":                         {func(d map[string][]byte) { delete(d, CAKey) }, 0},
-		"garbage for a key":              {func(d map[string][]byte) { d[CAKey] = d[CABundle] }, 0},
+		"no key":                         {func(d map[string][]byte) { delete(d, caKeyEntry) }, 0},
+		"garbage for a key":              {func(d map[string][]byte) { d[caKeyEntry] = d[caBundleEntry] }, 0},
 		"the key of another certificate": {func(d map[string][]byte) { d[corev1.TLSPrivateKeyKey] = other[corev1.TLSPrivateKeyKey] }, 0},
-		"the key of another authority":   {func(d map[string][]byte) { d[CAKey] = other[CAKey] }, 0},
-		"another authority":              {func(d map[string][]byte) { d[CABundle], d[CAKey] = other[CABundle], other[CAKey] }, 0},
-		"no authority":                   {func(d map[string][]byte) { d[CABundle] = d[corev1.TLSCertKey] }, 0},
-		"an authority too many":          {func(d map[string][]byte) { d[CABundle] = bytes.Repeat(d[CABundle], maxAuthorities+1) }, 0},
+		"the key of another authority":   {func(d map[string][]byte) { d[caKeyEntry] = other[caKeyEntry] }, 0},
+		"another authority":              {func(d map[string][]byte) { d[caBundleEntry], d[caKeyEntry] = other[caBundleEntry], other[caKeyEntry] }, 0},
+		"no authority":                   {func(d map[string][]byte) { d[caBundleEntry] = d[corev1.TLSCertKey] }, 0},
+		"an authority too many":          {func(d map[string][]byte) { d[caBundleEntry] = bytes.Repeat(d[caBundleEntry], maxAuthorities+1) }, 0},
 		"a certificate that has ended":   {func(map[string][]byte) {}, servingLife},
 		"one of the future":              {func(map[string][]byte) {}, -24 * time.Hour},
 	} {
 		data := maps.Clone(good)
 		test.change(data)
-		if plan := makePlan(t, now.Add(test.at), data, good[CABundle]); plan.Reason == "" {
+		if plan := makePlan(t, now.Add(test.at), data, good[caBundleEntry]); plan.Reason == "" {
 			t.Errorf("%s is not replaced", name)
 		}
 	}
@@ -149,8 +149,8 @@ func TestWhatCannotBeUsedIsReplaced(t *testing.T) {
 func TestNobodyElsesAuthorityStaysTrusted(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	old := makePlan(t, now, nil, nil).Data
-	delete(old, CAKey)
-	if plan := makePlan(t, now, old, nil); len(parseAll(plan.Data[CABundle])) != 2 {
+	delete(old, caKeyEntry)
+	if plan := makePlan(t, now, old, nil); len(parseAll(plan.Data[caBundleEntry])) != 2 {
 		t.Error("the authority of what replicas serve with is not trusted any more")
 	}
 	key, stranger, err := makeAuthority(now)
@@ -163,8 +163,8 @@ func TestNobodyElsesAuthorityStaysTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old[CABundle] = encodeCertificate(raw)
-	if plan := makePlan(t, now, old, nil); len(parseAll(plan.Data[CABundle])) != 1 {
+	old[caBundleEntry] = encodeCertificate(raw)
+	if plan := makePlan(t, now, old, nil); len(parseAll(plan.Data[caBundleEntry])) != 1 {
 		t.Error("somebody's authority is trusted")
 	}
 }
@@ -176,8 +176,8 @@ func FuzzMake(f *testing.F) {
 		f.Fatal(err)
 	}
 	d := plan.Data
-	f.Add(d[corev1.TLSCertKey], d[corev1.TLSPrivateKeyKey], d[CABundle], d[CAKey])
+	f.Add(d[corev1.TLSCertKey], d[corev1.TLSPrivateKeyKey], d[caBundleEntry], d[caKeyEntry])
 	f.Fuzz(func(t *testing.T, cert, key, bundle, caKey []byte) {
-		makePlan(t, now, map[string][]byte{corev1.TLSCertKey: cert, corev1.TLSPrivateKeyKey: key, CABundle: bundle, CAKey: caKey}, bundle)
+		makePlan(t, now, map[string][]byte{corev1.TLSCertKey: cert, corev1.TLSPrivateKeyKey: key, caBundleEntry: bundle, caKeyEntry: caKey}, bundle)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// Candidate is an object that runs a server. It is all that is kept of the object.
-type Candidate struct {
+// candidate is an object that runs a server. It is all that is kept of the object.
+type candidate struct {
 	// ObjectMeta has what identifies the object, and its age.
 	metav1.ObjectMeta
 	GVK    schema.GroupVersionKind
@@ -21,12 +21,12 @@ type Candidate struct {
 	source.Reading
 }
 
-func candidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource, read source.Reader) *Candidate {
+func newCandidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource, read source.Reader) *candidate {
 	var controller types.UID
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		controller = owner.UID
 	}
-	return &Candidate{
+	return &candidate{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 			ResourceVersion:   object.GetResourceVersion(),
@@ -37,4 +37,4 @@ func candidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySource,
 }
 
 // kindName returns how a status and a label write a kind: "Deployment.apps".
-func (c *Candidate) kindName() string { return c.GVK.GroupKind().String() }
+func (c *candidate) kindName() string { return c.GVK.GroupKind().String() }

@@ -17,7 +17,7 @@ import (
 
 // desired returns what is applied: the fields that the policy and the source decide, and
 // no other. Fields that are absent are free for others to set.
-func desired(w Wanted) (*unstructured.Unstructured, error) {
+func desired(w wantedAudit) (*unstructured.Unstructured, error) {
 	spec, err := fields(w.Outcome.Policy.Spec.Discovery.Template)
 	if err != nil {
 		return nil, err
@@ -35,15 +35,15 @@ func desired(w Wanted) (*unstructured.Unstructured, error) {
 	object.SetNamespace(w.Key.Namespace)
 	object.SetName(w.Key.Name)
 	object.SetLabels(map[string]string{LabelDiscoveredBy: w.Outcome.Policy.Name, LabelSourceKind: c.kindName()})
-	annotations := map[string]string{AnnotationSourceName: c.Name}
+	annotations := map[string]string{annotationSourceName: c.Name}
 	if len(c.Omitted) > 0 {
-		annotations[AnnotationLeftOut] = strings.Join(c.Omitted, "; ")
+		annotations[annotationLeftOut] = strings.Join(c.Omitted, "; ")
 	}
 	object.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: c.GVK.GroupVersion().String(), Kind: c.GVK.Kind, Name: c.Name, UID: c.UID, Controller: new(true),
 	}})
 	object.SetAnnotations(annotations)
-	if annotations[AnnotationDigest], err = digest(object); err != nil {
+	if annotations[annotationDigest], err = digest(object); err != nil {
 		return nil, err
 	}
 	object.SetAnnotations(annotations)
@@ -76,7 +76,7 @@ func digest(object *unstructured.Unstructured) (string, error) {
 // applied reports whether an audit is as it was applied, and as it is to be: nothing
 // of it was changed since, and nothing is to go.
 func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (bool, error) {
-	if audit == nil || audit.Annotations[AnnotationDigest] != want.GetAnnotations()[AnnotationDigest] {
+	if audit == nil || audit.Annotations[annotationDigest] != want.GetAnnotations()[annotationDigest] {
 		return false, nil
 	}
 	have, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1alpha1.MCPServerAudit{ObjectMeta: audit.ObjectMeta, Spec: audit.Spec})

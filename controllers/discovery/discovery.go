@@ -7,17 +7,17 @@
 //
 //	watch   what the policies want and the cluster serves        (watches)
 //	plan    which server is audited for which policy, and which audits are
-//	        not wanted any more: a pure function of what is known (Input to Plan)
+//	        not wanted any more: a pure function of what is known (input to plan)
 //	apply   the audits that differ, and delete what is not wanted
 //	report  counts, and why a server is skipped, in the status of each policy
 //
 // An object is read once, when it changes, by the pure function of its source
-// (controllers/source): what is kept of it is a Candidate, so that memory is bounded by what an audit may have and not by what
+// (controllers/source): what is kept of it is a candidate, so that memory is bounded by what an audit may have and not by what
 // somebody wrote into an object.
 //
 // An audit is discovery's if it has the label LabelDiscoveredBy and the name that
 // its source gives it. Any other of that name is left alone. It is applied by
-// the field manager FieldManager: what the policy and the source do not say is free
+// the field manager fieldManager: what the policy and the source do not say is free
 // for others to set. Nothing is sent while an audit is as it should be.
 //
 // Audits hold the baseline of their server, so that deleting one forgets what a rug
@@ -34,8 +34,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// FieldManager applies the audits.
-const FieldManager = "mcpaudit-discovery"
+// fieldManager applies the audits.
+const fieldManager = "mcpaudit-discovery"
 
 // The labels and annotations of an audit that was discovered.
 const (
@@ -43,12 +43,12 @@ const (
 	LabelDiscoveredBy = "mcpaudit.dev/discovered-by"
 	// LabelSourceKind is the kind and group of the source, such as Deployment.apps.
 	LabelSourceKind = "mcpaudit.dev/source-kind"
-	// AnnotationSourceName is the name of the source.
-	AnnotationSourceName = "mcpaudit.dev/source-name"
-	// AnnotationLeftOut says what the server has where it runs and not in the audit.
-	AnnotationLeftOut = "mcpaudit.dev/left-out"
-	// AnnotationDigest is over what was applied, to know when something is not any more.
-	AnnotationDigest = "mcpaudit.dev/discovery-digest"
+	// annotationSourceName is the name of the source.
+	annotationSourceName = "mcpaudit.dev/source-name"
+	// annotationLeftOut says what the server has where it runs and not in the audit.
+	annotationLeftOut = "mcpaudit.dev/left-out"
+	// annotationDigest is over what was applied, to know when something is not any more.
+	annotationDigest = "mcpaudit.dev/discovery-digest"
 )
 
 // resource is one kind of objects that a source looks at.

@@ -31,5 +31,5 @@ func ours(audit *v1alpha1.MCPServerAudit) bool {
 		return false
 	}
 	r, known := resourceOf(audit.Labels[LabelSourceKind])
-	return known && auditName(r, audit.Annotations[AnnotationSourceName]) == audit.Name
+	return known && auditName(r, audit.Annotations[annotationSourceName]) == audit.Name
 }

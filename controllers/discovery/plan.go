@@ -12,23 +12,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Input describes what is known of the cluster.
-type Input struct {
+// input describes what is known of the cluster.
+type input struct {
 	Policies []v1alpha1.ClusterMCPAuditPolicy
 	// Namespaces are the labels of the namespaces that exist.
 	Namespaces map[string]labels.Set
 	// Own are the namespaces of the operator.
 	Own []string
 	// Sources are the states of the sources that the policies want.
-	Sources map[v1alpha1.DiscoverySource]SourceState
+	Sources map[v1alpha1.DiscoverySource]sourceState
 	// Candidates are the objects of the sources that are watched.
-	Candidates []*Candidate
+	Candidates []*candidate
 	// Audits are all that exist. They are not changed.
 	Audits []v1alpha1.MCPServerAudit
 }
 
-// SourceState is the state of a source; Message says what is wrong, if anything is.
-type SourceState struct {
+// sourceState is the state of a source; Message says what is wrong, if anything is.
+type sourceState struct {
 	State   v1alpha1.DiscoverySourceState
 	Message string
 	// Unread: its CRD is installed and not read, such as in another version, so that
@@ -36,25 +36,25 @@ type SourceState struct {
 	Unread bool
 }
 
-// Plan describes what has to be so.
-type Plan struct {
-	Wanted   []Wanted
+// plan describes what has to be so.
+type plan struct {
+	Wanted   []wantedAudit
 	Unwanted []*v1alpha1.MCPServerAudit
 	// Outcomes of the policies that are looked at, the one that wins first.
-	Outcomes []*Outcome
+	Outcomes []*policyOutcome
 }
 
-// Wanted is an audit that there has to be.
-type Wanted struct {
+// wantedAudit is an audit that there has to be.
+type wantedAudit struct {
 	Key       types.NamespacedName
-	Candidate *Candidate
+	Candidate *candidate
 	// Audit that exists already, or nil.
 	Audit   *v1alpha1.MCPServerAudit
-	Outcome *Outcome
+	Outcome *policyOutcome
 }
 
-// Outcome says what comes of one policy.
-type Outcome struct {
+// policyOutcome says what comes of one policy.
+type policyOutcome struct {
 	Policy *v1alpha1.ClusterMCPAuditPolicy
 	// Invalid says what is wrong with the spec. Its audits stay as they are.
 	Invalid error
@@ -68,19 +68,19 @@ type Outcome struct {
 }
 
 type planner struct {
-	Input
-	plan    Plan
+	input
+	plan    plan
 	audits  map[types.NamespacedName]*v1alpha1.MCPServerAudit // that exist
 	wanted  map[types.NamespacedName]bool
 	claimed map[types.UID]string // by the name of a policy
 	kept    map[string]bool      // policies whose audits stay, whatever they are
 }
 
-// NewPlan decides what is audited. It depends on nothing but its input, and of two
+// newPlan decides what is audited. It depends on nothing but its input, and of two
 // inputs with the same facts makes the same plan, whatever their order.
-func NewPlan(in Input) Plan {
+func newPlan(in input) plan {
 	p := &planner{
-		Input: in, audits: map[types.NamespacedName]*v1alpha1.MCPServerAudit{}, wanted: map[types.NamespacedName]bool{},
+		input: in, audits: map[types.NamespacedName]*v1alpha1.MCPServerAudit{}, wanted: map[types.NamespacedName]bool{},
 		claimed: map[types.UID]string{}, kept: map[string]bool{},
 	}
 	for i := range in.Audits {
@@ -105,14 +105,14 @@ func NewPlan(in Input) Plan {
 }
 
 // older orders candidates by age, and for the rest by what identifies them.
-func older(a, b *Candidate) int {
+func older(a, b *candidate) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.kindName(), b.kindName()))
 }
 
 // follow does what one policy says with what older ones have left.
 func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
-	outcome := &Outcome{Policy: policy, Discovered: map[v1alpha1.DiscoverySource]int32{}}
+	outcome := &policyOutcome{Policy: policy, Discovered: map[v1alpha1.DiscoverySource]int32{}}
 	p.plan.Outcomes = append(p.plan.Outcomes, outcome)
 	discovery := policy.Spec.Discovery
 	if discovery == nil {
@@ -125,7 +125,7 @@ func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
 		return
 	}
 	selected := p.selected(discovery, selector)
-	found := map[types.UID]*Candidate{}
+	found := map[types.UID]*candidate{}
 	for _, c := range selected {
 		found[c.UID] = c
 	}
@@ -139,7 +139,7 @@ func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
 		room--
 		key := c.auditKey()
 		p.wanted[key] = true
-		p.plan.Wanted = append(p.plan.Wanted, Wanted{Key: key, Candidate: c, Audit: p.audits[key], Outcome: outcome})
+		p.plan.Wanted = append(p.plan.Wanted, wantedAudit{Key: key, Candidate: c, Audit: p.audits[key], Outcome: outcome})
 	}
 }
 
@@ -163,8 +163,8 @@ func sourcesOf(discovery *v1alpha1.Discovery) []v1alpha1.DiscoverySource {
 	return discovery.Sources
 }
 
-func (p *planner) selected(discovery *v1alpha1.Discovery, selector labels.Selector) []*Candidate {
-	var selected []*Candidate
+func (p *planner) selected(discovery *v1alpha1.Discovery, selector labels.Selector) []*candidate {
+	var selected []*candidate
 	sources := sourcesOf(discovery)
 	for _, c := range p.Candidates {
 		namespace, exists := p.Namespaces[c.Namespace]
@@ -196,7 +196,7 @@ func (p *planner) pending(audit *v1alpha1.MCPServerAudit) bool {
 }
 
 // skip says why a candidate is not audited. What cannot be audited takes no room.
-func (p *planner) skip(c *Candidate, policy *v1alpha1.ClusterMCPAuditPolicy, controller *Candidate, room int) (v1alpha1.SkipReason, string) {
+func (p *planner) skip(c *candidate, policy *v1alpha1.ClusterMCPAuditPolicy, controller *candidate, room int) (v1alpha1.SkipReason, string) {
 	if other, claimed := p.claimed[c.UID]; claimed {
 		return v1alpha1.SkipOtherPolicy, fmt.Sprintf("The older policy %s selects it as well.", other)
 	}
@@ -220,7 +220,7 @@ func nameTaken(audit string) string {
 	return fmt.Sprintf("The MCPServerAudit %s exists, and discovery did not make it for this server. It is left alone: it audits what it says.", audit)
 }
 
-func (o *Outcome) skip(c *Candidate, reason v1alpha1.SkipReason, message string) {
+func (o *policyOutcome) skip(c *candidate, reason v1alpha1.SkipReason, message string) {
 	o.Skipped = append(o.Skipped, v1alpha1.SkippedServer{
 		Kind: c.kindName(), Namespace: c.Namespace, Name: c.Name, Reason: reason, Message: message,
 	})
@@ -235,7 +235,7 @@ func keyOf(audit *v1alpha1.MCPServerAudit) types.NamespacedName {
 	return types.NamespacedName{Namespace: audit.Namespace, Name: audit.Name}
 }
 
-func (c *Candidate) auditKey() types.NamespacedName {
+func (c *candidate) auditKey() types.NamespacedName {
 	r, _ := resourceOf(c.kindName()) // candidates are made of resources
 	return types.NamespacedName{Namespace: c.Namespace, Name: auditName(r, c.Name)}
 }

@@ -63,7 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if err := r.Client.List(ctx, &audits, client.UnsafeDisableDeepCopy); err != nil {
 		return ctrl.Result{}, fmt.Errorf("list audits: %w", err)
 	}
-	plan := NewPlan(Input{
+	plan := newPlan(input{
 		Policies: policies.Items, Namespaces: known, Own: options.OwnNamespaces(),
 		Sources: sources, Candidates: r.watches.candidates(), Audits: audits.Items,
 	})
@@ -97,7 +97,7 @@ type facts struct {
 	generation               int64
 }
 
-func factsOf(w Wanted) facts {
+func factsOf(w wantedAudit) facts {
 	policy := w.Outcome.Policy
 	return facts{
 		audit: w.Audit.UID, candidate: w.Candidate.UID, policy: policy.UID,
@@ -118,8 +118,8 @@ func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.Discove
 
 // apply has the audits be as they are wanted, counts what came of it in the outcomes,
 // and returns how many it wrote for each.
-func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
-	made := map[*Outcome]int{}
+func (r *Reconciler) apply(ctx context.Context, plan plan) map[*policyOutcome]int {
+	made := map[*policyOutcome]int{}
 	before := r.settled
 	r.settled = make(map[types.UID]facts, len(plan.Wanted)) // those that are gone are forgotten
 	for _, w := range plan.Wanted {
@@ -155,7 +155,7 @@ func (r *Reconciler) apply(ctx context.Context, plan Plan) map[*Outcome]int {
 var errNameTaken = errors.New("there is an audit of that name")
 
 // ensure applies one audit, unless it is as it should be.
-func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err error) {
+func (r *Reconciler) ensure(ctx context.Context, w wantedAudit) (wrote bool, err error) {
 	if w.Audit != nil && !w.Audit.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
@@ -174,7 +174,7 @@ func (r *Reconciler) ensure(ctx context.Context, w Wanted) (wrote bool, err erro
 	if same || err != nil {
 		return false, err
 	}
-	options := []client.ApplyOption{client.FieldOwner(FieldManager)}
+	options := []client.ApplyOption{client.FieldOwner(fieldManager)}
 	if w.Audit != nil {
 		want.SetUID(w.Audit.UID) // of this one, and not of one that has taken its place
 		options = append(options, client.ForceOwnership)
@@ -202,7 +202,7 @@ func (r *Reconciler) full(ctx context.Context, audit *v1alpha1.MCPServerAudit) (
 }
 
 // free looks whether nobody else has an audit of the name: the cache may lag.
-func (r *Reconciler) free(ctx context.Context, w Wanted) error {
+func (r *Reconciler) free(ctx context.Context, w wantedAudit) error {
 	var audit v1alpha1.MCPServerAudit
 	switch err := r.Live.Get(ctx, w.Key, &audit); {
 	case apierrors.IsNotFound(err):

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) error {
+func (r *Reconciler) report(ctx context.Context, o *policyOutcome, sources map[v1alpha1.DiscoverySource]sourceState) error {
 	policy := o.Policy.DeepCopy()
 	if reading(o, sources) && policy.Status.ObservedGeneration == policy.Generation {
 		return nil // a restart changes nothing
@@ -33,14 +33,14 @@ func (r *Reconciler) report(ctx context.Context, o *Outcome, sources map[v1alpha
 
 // reading reports whether a source of the policy is being read for the first time, and
 // nothing is wrong with it.
-func reading(o *Outcome, sources map[v1alpha1.DiscoverySource]SourceState) bool {
+func reading(o *policyOutcome, sources map[v1alpha1.DiscoverySource]sourceState) bool {
 	return o.Policy.Spec.Discovery != nil && slices.ContainsFunc(sourcesOf(o.Policy.Spec.Discovery), func(s v1alpha1.DiscoverySource) bool {
 		return sources[s].State == v1alpha1.SourcePending && sources[s].Message == ""
 	})
 }
 
 // discovered counts the servers of all sources.
-func (o *Outcome) discovered() int32 {
+func (o *policyOutcome) discovered() int32 {
 	var sum int32
 	for _, n := range o.Discovered {
 		sum += n
@@ -50,7 +50,7 @@ func (o *Outcome) discovered() int32 {
 
 // write makes this controller's part of the status of a policy. The gate's part is
 // that of controllers/drift.
-func (o *Outcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]SourceState, now time.Time) {
+func (o *policyOutcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]sourceState, now time.Time) {
 	if o.Invalid == nil {
 		policy.Status.Discovery = o.discovery(sources)
 	}
@@ -59,7 +59,7 @@ func (o *Outcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1al
 
 // found is the condition Discovered: False if only a change of the spec helps, Unknown
 // while it is worked on. Nobody reads it of a policy without spec.discovery.
-func (o *Outcome) found(sources map[v1alpha1.DiscoverySource]SourceState) conditions.Condition {
+func (o *policyOutcome) found(sources map[v1alpha1.DiscoverySource]sourceState) conditions.Condition {
 	if o.Invalid != nil {
 		return conditions.False(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed; the audits stay as they are. Correct %s.", o.Invalid))
 	}
@@ -87,7 +87,7 @@ func (o *Outcome) found(sources map[v1alpha1.DiscoverySource]SourceState) condit
 	return conditions.True(v1alpha1.ReasonDiscovered, message)
 }
 
-func (o *Outcome) discovery(sources map[v1alpha1.DiscoverySource]SourceState) *v1alpha1.DiscoveryStatus {
+func (o *policyOutcome) discovery(sources map[v1alpha1.DiscoverySource]sourceState) *v1alpha1.DiscoveryStatus {
 	discovery := o.Policy.Spec.Discovery
 	if discovery == nil {
 		return nil

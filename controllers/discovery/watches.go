@@ -30,7 +30,7 @@ var (
 
 // watches are the watches that the policies want and the cluster can serve. They
 // are the manager's own and not in its cache, because they come and go with the
-// CRDs, and because what they keep of an object is a Candidate.
+// CRDs, and because what they keep of an object is a candidate.
 type watches struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
@@ -61,11 +61,11 @@ func (w *watches) start(wake func()) {
 // want has the sources watched, and no others. It does not wait: a source that is
 // still being read is Pending, and wakes the controller when it is not any more.
 // The watches end with ctx, which is the manager's.
-func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) (map[v1alpha1.DiscoverySource]SourceState, error) {
+func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) (map[v1alpha1.DiscoverySource]sourceState, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wanted := map[schema.GroupVersionResource]bool{}
-	states := map[v1alpha1.DiscoverySource]SourceState{}
+	states := map[v1alpha1.DiscoverySource]sourceState{}
 	if len(sources) == 0 {
 		w.stopOthers(wanted)
 		return states, nil
@@ -81,7 +81,7 @@ func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) 
 		version, message := w.version(r)
 		if version == "" {
 			_, installed := w.served[r.crd()]
-			states[r.source] = SourceState{State: v1alpha1.SourceNotServed, Message: message, Unread: installed}
+			states[r.source] = sourceState{State: v1alpha1.SourceNotServed, Message: message, Unread: installed}
 			continue
 		}
 		gvr := schema.GroupVersionResource{Group: r.kind.Group, Version: version, Resource: r.plural}
@@ -184,30 +184,30 @@ func (w *watch) failed(err error) bool {
 }
 
 // state of the watch. One that was read once keeps what it has when it fails later.
-func (w *watch) state() SourceState {
+func (w *watch) state() sourceState {
 	if w.informer.HasSynced() {
-		return SourceState{State: v1alpha1.SourceWatched}
+		return sourceState{State: v1alpha1.SourceWatched}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		const maxMessage = 256 // as in the CRD
-		return SourceState{State: v1alpha1.SourcePending, Message: excerpt.Line(w.err.Error(), maxMessage)}
+		return sourceState{State: v1alpha1.SourcePending, Message: excerpt.Line(w.err.Error(), maxMessage)}
 	}
-	return SourceState{State: v1alpha1.SourcePending}
+	return sourceState{State: v1alpha1.SourcePending}
 }
 
 // keepCandidate reads an object when it arrives, and forgets the object.
 func keepCandidate(object any, r resource) any {
 	if read, ok := object.(*unstructured.Unstructured); ok {
-		return candidate(read, r.source, r.read)
+		return newCandidate(read, r.source, r.read)
 	}
-	return object // a Candidate already, or the tombstone of one
+	return object // a candidate already, or the tombstone of one
 }
 
 func candidateChanged(before, after any) bool {
-	a, aOK := before.(*Candidate)
-	b, bOK := after.(*Candidate)
+	a, aOK := before.(*candidate)
+	b, bOK := after.(*candidate)
 	if !aOK || !bOK {
 		return true
 	}
@@ -252,16 +252,16 @@ func (w *watches) namespaceLabels() (map[string]labels.Set, bool) {
 }
 
 // candidates returns the candidates of all watches that are read.
-func (w *watches) candidates() []*Candidate {
+func (w *watches) candidates() []*candidate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var list []*Candidate
+	var list []*candidate
 	for _, running := range w.running {
 		if !running.informer.HasSynced() {
 			continue
 		}
 		for _, item := range running.informer.GetStore().List() {
-			if c, ok := item.(*Candidate); ok {
+			if c, ok := item.(*candidate); ok {
 				list = append(list, c)
 			}
 		}

@@ -26,9 +26,9 @@ const (
 	LabelNetwork  = "mcpaudit.dev/network"
 	NetworkAllow  = "Allow"
 	NetworkRemote = "Remote"
-	// LabelNamespace and LabelName are for people: a name may be cut.
+	// LabelNamespace and labelName are for people: a name may be cut.
 	LabelNamespace = "mcpaudit.dev/audit-namespace"
-	LabelName      = "mcpaudit.dev/audit-name"
+	labelName      = "mcpaudit.dev/audit-name"
 
 	annotationRun = "mcpaudit.dev/run-record"
 )
@@ -113,6 +113,6 @@ func Labels(audit *v1alpha1.MCPServerAudit) map[string]string {
 		LabelManagedBy: ManagedBy,
 		LabelUID:       string(audit.UID),
 		LabelNamespace: audit.Namespace,
-		LabelName:      strings.TrimRight(audit.Name[:min(len(audit.Name), maxLabel)], "-."),
+		labelName:      strings.TrimRight(audit.Name[:min(len(audit.Name), maxLabel)], "-."),
 	}
 }

@@ -14,13 +14,13 @@ const (
 	// LabelServer is the name of the container that is the server, or "true" if the
 	// Pod has only one.
 	LabelServer = "mcpaudit.dev/server"
-	// AnnotationTransport is stdio, streamable-http or sse. By default a container
+	// annotationTransport is stdio, streamable-http or sse. By default a container
 	// with a port speaks streamable-http, and one without speaks stdio.
-	AnnotationTransport = "mcpaudit.dev/transport"
-	// AnnotationPort is the number of the port, where the container has several.
-	AnnotationPort = "mcpaudit.dev/port"
-	// AnnotationPath is the path of the endpoint.
-	AnnotationPath = "mcpaudit.dev/path"
+	annotationTransport = "mcpaudit.dev/transport"
+	// annotationPort is the number of the port, where the container has several.
+	annotationPort = "mcpaudit.dev/port"
+	// annotationPath is the path of the endpoint.
+	annotationPath = "mcpaudit.dev/path"
 )
 
 // workload has the fields of a Deployment, StatefulSet or DaemonSet that matter here.
@@ -78,16 +78,16 @@ func Workload(object *unstructured.Unstructured) Reading {
 	r := recipe{
 		image: server.Image, command: server.Command, args: server.Args, workingDir: server.WorkingDir,
 		env: server.Env, envFrom: server.EnvFrom, pullSecrets: names(pod.ImagePullSecrets),
-		path: annotations[AnnotationPath], omitted: mounts(server.VolumeMounts, pod.Volumes),
+		path: annotations[annotationPath], omitted: mounts(server.VolumeMounts, pod.Volumes),
 	}
-	if r.port, problem = server.listens(annotations[AnnotationPort]); problem != "" {
+	if r.port, problem = server.listens(annotations[annotationPort]); problem != "" {
 		return NotAuditable("%s", problem)
 	}
-	if r.transport, problem = spoken(annotations[AnnotationTransport], r.port); problem != "" {
+	if r.transport, problem = spoken(annotations[annotationTransport], r.port); problem != "" {
 		return NotAuditable("%s", problem)
 	}
 	if r.transport != v1alpha1.TransportStdio && r.port == 0 {
-		return NotAuditable("It is not clear where it listens: name the port with the annotation %s.", AnnotationPort)
+		return NotAuditable("It is not clear where it listens: name the port with the annotation %s.", annotationPort)
 	}
 	return r.reading()
 }
@@ -113,7 +113,7 @@ func (c container) listens(annotation string) (int64, string) {
 	if annotation != "" {
 		port, err := strconv.ParseInt(annotation, 10, 32)
 		if err != nil || port < 1 || port > maxPort {
-			return 0, "The annotation " + AnnotationPort + " is no port: set it to a number from 1 to 65535."
+			return 0, "The annotation " + annotationPort + " is no port: set it to a number from 1 to 65535."
 		}
 		return port, ""
 	}
@@ -133,7 +133,7 @@ func (c container) listens(annotation string) (int64, string) {
 	case 1:
 		return tcp[0], ""
 	}
-	return 0, "It has " + strconv.Itoa(len(tcp)) + " ports: name one of them mcp, or set the annotation " + AnnotationPort + "."
+	return 0, "It has " + strconv.Itoa(len(tcp)) + " ports: name one of them mcp, or set the annotation " + annotationPort + "."
 }
 
 // spoken reads the annotation in the words of MCP, and in those of this API.
@@ -151,7 +151,7 @@ func spoken(annotation string, port int64) (v1alpha1.Transport, string) {
 	case "sse":
 		return v1alpha1.TransportSSE, ""
 	}
-	return "", "The annotation " + AnnotationTransport + " is no transport: set it to stdio, streamable-http or sse."
+	return "", "The annotation " + annotationTransport + " is no transport: set it to stdio, streamable-http or sse."
 }
 
 // mounts names the files that the server has where it runs. An emptyDir begins

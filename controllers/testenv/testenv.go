@@ -17,14 +17,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrNoAssets says how the suites are meant to be run.
-var ErrNoAssets = errors.New("KUBEBUILDER_ASSETS is not set: run `make test-envtest`")
+// errNoAssets says how the suites are meant to be run.
+var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set: run `make test-envtest`")
 
 // Start brings up etcd and an API server with the project's CRDs. The caller
 // stops the environment.
 func Start() (*envtest.Environment, client.Client, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, nil, ErrNoAssets
+		return nil, nil, errNoAssets
 	}
 	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil {
 		return nil, nil, fmt.Errorf("register kinds: %w", err)

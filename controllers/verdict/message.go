@@ -16,7 +16,7 @@ const named = 3
 func failMessage(in Input, counts string, held comparison) string {
 	parts := []string{excerpt.Sentence(excerpt.Capital(counts))}
 	if in.Report != nil {
-		parts = append(parts, worst(*in.Report, Threshold(in.FailOn))...)
+		parts = append(parts, worst(*in.Report, threshold(in.FailOn))...)
 	}
 	if held.drift != nil {
 		parts = append(parts, "The manifest is not the one of the baseline either: see ManifestStable.")

@@ -38,7 +38,7 @@ func failReason(in Input) string {
 		return v1alpha1.ReasonFindingsAboveThreshold
 	}
 	for _, f := range report.Counting(in.Report.Findings) {
-		if !f.ExceedsScope && (f.Severity.Rank() < 0 || f.Severity.AtLeast(Threshold(in.FailOn))) {
+		if !f.ExceedsScope && (f.Severity.Rank() < 0 || f.Severity.AtLeast(threshold(in.FailOn))) {
 			return v1alpha1.ReasonFindingsAboveThreshold
 		}
 	}

@@ -105,7 +105,7 @@ func judge(in Input, incomplete report.Incomplete, rests report.Assurance) (repo
 }
 
 func (in Input) demand() report.Demand {
-	return report.Demand{FailOn: Threshold(in.FailOn), MinAssurance: in.MinAssurance}
+	return report.Demand{FailOn: threshold(in.FailOn), MinAssurance: in.MinAssurance}
 }
 
 // assurance returns the one of the report; a runner of an earlier version has left it out. Without
@@ -121,8 +121,8 @@ func (in Input) assurance() report.Assurance {
 	}
 }
 
-// Threshold is the severity of a FailOn; empty for Never, which nothing reaches.
-func Threshold(failOn v1alpha1.FailOn) report.Severity {
+// threshold is the severity of a FailOn; empty for Never, which nothing reaches.
+func threshold(failOn v1alpha1.FailOn) report.Severity {
 	if failOn == v1alpha1.FailOnNever {
 		return ""
 	}
@@ -163,7 +163,7 @@ func (in Input) unobserved() *report.Incomplete {
 			Message: fmt.Sprintf("the report had to leave out %d of %s", r.Truncated[0].Dropped, r.Truncated[0].Field)}
 	case r.Verdict != report.VerdictPass && r.Verdict != report.VerdictFail:
 		return &report.Incomplete{Reason: report.ReasonRunnerFailed, Message: fmt.Sprintf("the runner gave the unknown verdict %q", r.Verdict)}
-	case r.Verdict == report.VerdictFail && report.Count(r.Findings).AtOrAbove(Threshold(in.FailOn)) == 0:
+	case r.Verdict == report.VerdictFail && report.Count(r.Findings).AtOrAbove(threshold(in.FailOn)) == 0:
 		// Two judges with one threshold cannot differ unless something was lost.
 		return &report.Incomplete{Reason: report.ReasonReportTruncated, Message: "the runner found a reason to fail that its report does not contain"}
 	}
