@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
@@ -62,7 +61,7 @@ type file struct {
 	Allowed struct {
 		Networks           []v1alpha1.NetworkMode `json:"networks"`
 		URLs               bool                   `json:"urls"`
-		Placement          allowed.Placement      `json:"placement"`
+		Placement          Placement              `json:"placement"`
 		PriorityClassNames []string               `json:"priorityClassNames"`
 		RuntimeClassNames  []string               `json:"runtimeClassNames"`
 		MaxTimeout         string                 `json:"maxTimeout"`
@@ -159,7 +158,7 @@ func (o *Options) decodeAllowed(f file) error {
 	switch size := f.Allowed.MaxImageSize; size {
 	case "":
 	case "0":
-		o.Allowed.MaxImageBytes = allowed.NoLimit
+		o.Allowed.MaxImageBytes = NoLimit
 	default:
 		quantity, err := resource.ParseQuantity(size)
 		if err != nil || quantity.Value() <= 0 {

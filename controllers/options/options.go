@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
@@ -89,7 +88,7 @@ type Options struct {
 	// with.
 	RunnerPullSecrets []corev1.LocalObjectReference
 	// Allowed are the privileges that the spec of an audit may ask for.
-	Allowed allowed.Rules
+	Allowed Allowed
 	// APIServers are the known addresses of the API server; the manager detects them.
 	APIServers []netip.Addr
 }
@@ -146,7 +145,7 @@ func Default() Options {
 		PullDeadline: time.Minute, StartDeadline: 10 * time.Minute, QueueDeadline: time.Hour, PodMargin: 3 * time.Minute,
 		AllowedMetadata: []string{"kueue.x-k8s.io/*"}, UserNamespaces: UserNamespacesAuto,
 		GateCertificate: CertificateManaged, PolicyReports: PolicyReportsAuto, Discovery: DiscoveryAuto,
-		Allowed: allowed.Default(),
+		Allowed: defaultAllowed(),
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
@@ -54,9 +53,9 @@ func TestLoad(t *testing.T) {
 		Tolerations:  []corev1.Toleration{{Key: "audits", Operator: corev1.TolerationOpExists}},
 	}}
 	everything.RunnerPullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
-	everything.Allowed = allowed.Rules{
-		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkAllow}, URLs: true, Placement: allowed.PlacementAudit,
-		PriorityClassNames: []string{"low"}, RuntimeClassNames: []string{"kata"}, MaxTimeout: time.Hour, MaxImageBytes: allowed.NoLimit, NodeImages: true,
+	everything.Allowed = options.Allowed{
+		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkAllow}, URLs: true, Placement: options.PlacementAudit,
+		PriorityClassNames: []string{"low"}, RuntimeClassNames: []string{"kata"}, MaxTimeout: time.Hour, MaxImageBytes: options.NoLimit, NodeImages: true,
 	}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever
 	everything.GateCertificate, everything.PolicyReports = options.CertificateExternal, options.PolicyReportsNever

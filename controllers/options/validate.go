@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/allowed"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -110,7 +109,7 @@ func (o *Options) validateAttestation() []error {
 
 // validateAllowed checks the section allowed, and the names of the runner's pull secrets.
 func (o *Options) validateAllowed() error {
-	problems := []error{choice("allowed.placement", o.Allowed.Placement, allowed.PlacementOperator, allowed.PlacementAudit)}
+	problems := []error{choice("allowed.placement", o.Allowed.Placement, PlacementOperator, PlacementAudit)}
 	for _, network := range o.Allowed.Networks {
 		problems = append(problems, choice("allowed.networks", network, v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow))
 	}

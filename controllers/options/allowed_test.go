@@ -1,4 +1,4 @@
-package allowed_test
+package options_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/allowed"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // spec returns a spec as the API server has defaulted it, changed.
@@ -30,36 +30,36 @@ func placed(template v1alpha1.PodTemplateSpec) v1alpha1.MCPServerAuditSpec {
 // TestS8ClosedByDefault: every privilege is refused by the default configuration and
 // permitted by the one key that the message names.
 func TestS8ClosedByDefault(t *testing.T) {
-	audit := func(r *allowed.Rules) { r.Placement = allowed.PlacementAudit }
+	audit := func(r *options.Allowed) { r.Placement = options.PlacementAudit }
 	for name, test := range map[string]struct {
 		spec  v1alpha1.MCPServerAuditSpec
 		want  string
-		allow func(*allowed.Rules)
+		allow func(*options.Allowed)
 	}{
 		"network": {
 			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.Network = v1alpha1.NetworkAllow }),
 			"spec.sandbox.network: Allow is not allowed by allowed.networks of the operator's configuration",
-			func(r *allowed.Rules) { r.Networks = append(r.Networks, v1alpha1.NetworkAllow) },
+			func(r *options.Allowed) { r.Networks = append(r.Networks, v1alpha1.NetworkAllow) },
 		},
 		"url": {
 			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"} }),
 			`spec.server.url: "https://mcp.example.com/mcp" is not allowed by allowed.urls`,
-			func(r *allowed.Rules) { r.URLs = true },
+			func(r *options.Allowed) { r.URLs = true },
 		},
 		"timeout": {
 			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration = time.Hour }),
 			"spec.timeout: 1h0m0s is not allowed by allowed.maxTimeout (15m0s)",
-			func(r *allowed.Rules) { r.MaxTimeout = time.Hour },
+			func(r *options.Allowed) { r.MaxTimeout = time.Hour },
 		},
 		"runtime class": {
 			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.RuntimeClassName = "runc" }),
 			`spec.sandbox.runtimeClassName: "runc" is not allowed by allowed.runtimeClassNames`,
-			func(r *allowed.Rules) { r.RuntimeClassNames = []string{"runc"} },
+			func(r *options.Allowed) { r.RuntimeClassNames = []string{"runc"} },
 		},
 		"priority": {
 			placed(v1alpha1.PodTemplateSpec{PriorityClassName: "system-node-critical"}),
 			`priorityClassName: "system-node-critical" is not allowed by allowed.priorityClassNames`,
-			func(r *allowed.Rules) { r.PriorityClassNames = []string{"system-node-critical"} },
+			func(r *options.Allowed) { r.PriorityClassNames = []string{"system-node-critical"} },
 		},
 		"node selector": {
 			placed(v1alpha1.PodTemplateSpec{NodeSelector: map[string]string{"kubernetes.io/hostname": "a"}}),
@@ -72,7 +72,7 @@ func TestS8ClosedByDefault(t *testing.T) {
 		"scheduler": {placed(v1alpha1.PodTemplateSpec{SchedulerName: "nobody"}), "schedulerName is not", audit},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rules := allowed.Default()
+			rules := options.Default().Allowed
 			if err := rules.Check(test.spec, "gvisor"); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Check = %v, want %q", err, test.want)
 			}
@@ -95,7 +95,7 @@ func TestDefaultsPass(t *testing.T) {
 			s.Sandbox.PodTemplate = &v1alpha1.PodTemplate{Metadata: v1alpha1.PodTemplateMetadata{Labels: map[string]string{"team": "a"}}}
 		}),
 	} {
-		if err := allowed.Default().Check(s, "gvisor"); err != nil {
+		if err := options.Default().Allowed.Check(s, "gvisor"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestDefaultsPass(t *testing.T) {
 
 // TestCheckTellsAll: who corrects a spec does so once.
 func TestCheckTellsAll(t *testing.T) {
-	err := allowed.Default().Check(spec(func(s *v1alpha1.MCPServerAuditSpec) {
+	err := options.Default().Allowed.Check(spec(func(s *v1alpha1.MCPServerAuditSpec) {
 		s.Sandbox.Network, s.Timeout.Duration = v1alpha1.NetworkAllow, time.Hour
 	}), "")
 	if err == nil || !strings.Contains(err.Error(), "allowed.networks") || !strings.Contains(err.Error(), "allowed.maxTimeout") {
@@ -112,7 +112,7 @@ func TestCheckTellsAll(t *testing.T) {
 }
 
 func TestL8ImageSize(t *testing.T) {
-	rules := allowed.Default()
+	rules := options.Default().Allowed
 	if err := rules.CheckImage("a", 10<<30); err != nil {
 		t.Error(err)
 	}
@@ -120,8 +120,8 @@ func TestL8ImageSize(t *testing.T) {
 	if err := rules.CheckImage("a", 20<<30); err == nil || err.Error() != want {
 		t.Errorf("CheckImage = %v, want %s", err, want)
 	}
-	rules.MaxImageBytes = allowed.NoLimit
-	if err := rules.CheckImage("a", allowed.NoLimit); err != nil {
+	rules.MaxImageBytes = options.NoLimit
+	if err := rules.CheckImage("a", options.NoLimit); err != nil {
 		t.Error(err)
 	}
 }

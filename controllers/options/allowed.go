@@ -1,7 +1,4 @@
-// Package allowed decides which parts of an audit's spec the operator's configuration
-// permits (its section allowed). It is pure: the audit controller asks before it builds a
-// Pod, and shows the error in the condition Ready with the reason NotAllowed.
-package allowed
+package options
 
 import (
 	"cmp"
@@ -32,8 +29,10 @@ const (
 // NoLimit is a MaxImageBytes that no image exceeds.
 const NoLimit = math.MaxInt64
 
-// Rules say what the spec of an audit may ask for.
-type Rules struct {
+// Allowed says which parts of the spec of an audit the configuration permits (its section
+// allowed). The audit controller asks before it builds a Pod, and shows the error in the
+// condition Ready with the reason NotAllowed.
+type Allowed struct {
 	// Networks are the values of spec.sandbox.network.
 	Networks []v1alpha1.NetworkMode
 	// URLs permits spec.server.url.
@@ -52,10 +51,10 @@ type Rules struct {
 	NodeImages bool
 }
 
-// Default returns the rules of a configuration without the section: closed.
-func Default() Rules {
+// defaultAllowed are those of a configuration without the section: closed.
+func defaultAllowed() Allowed {
 	const maxImage = 10 << 30
-	return Rules{
+	return Allowed{
 		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny}, Placement: PlacementOperator,
 		MaxTimeout: 15 * time.Minute, MaxImageBytes: maxImage,
 	}
@@ -64,7 +63,7 @@ func Default() Rules {
 // Check returns what of a spec is not permitted, all of it at once: each line names the
 // field, its value, and the key of the configuration. operatorClass is the configuration's
 // runtimeClassName, which every audit may name.
-func (r Rules) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) error {
+func (r Allowed) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) error {
 	var problems []error
 	refuse := func(refused bool, field, value, key string) {
 		if refused {
@@ -114,7 +113,7 @@ func placing(template v1alpha1.PodTemplateSpec) []string {
 }
 
 // CheckImage returns an error for an image that is too large to be pulled for an audit.
-func (r Rules) CheckImage(image string, size int64) error {
+func (r Allowed) CheckImage(image string, size int64) error {
 	if size <= r.MaxImageBytes {
 		return nil
 	}
