@@ -14,15 +14,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // commands are the subcommands by name. Each parses its own arguments.
@@ -35,24 +34,13 @@ var commands = map[string]func(context.Context, []string) error{
 	"serve":   serve,
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "images:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("images", run) }
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || commands[args[0]] == nil {
 		return errors.New("usage: images build|serve|release|push|lock|archive [flags]")
 	}
-	err := commands[args[0]](ctx, args[1:])
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
-	return err
+	return commands[args[0]](ctx, args[1:])
 }
 
 // serve runs a registry until a signal ends it.

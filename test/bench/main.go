@@ -18,16 +18,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 func init() { runtime.LockOSThread() } // for the tracer, which is this program, too
@@ -41,13 +40,7 @@ func main() {
 	if run, ok := stages[stageOf(os.Args)]; ok {
 		os.Exit(status(run(os.Args[2:])))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	if ctx.Err() != nil {
-		err = errors.New("interrupted") // whatever broke by it
-	}
-	stop()
-	os.Exit(status(err))
+	command.Main("bench", run)
 }
 
 // stages has what this program does when it starts itself again: hidden

@@ -15,14 +15,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // section is one part of the evaluation. It writes its table and returns, in
@@ -51,13 +50,7 @@ func main() {
 	}
 	only := flag.String("section", "", "run this section alone")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := evaluate(ctx, *only, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "eval:", err)
-		os.Exit(1)
-	}
+	command.Main("eval", func(ctx context.Context, _ []string) error { return evaluate(ctx, *only, os.Stdout) })
 }
 
 func evaluate(ctx context.Context, only string, out io.Writer) error {

@@ -24,14 +24,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // settings are set by flags.
@@ -49,18 +49,7 @@ func defaults() settings {
 	return settings{counts: []int{0, 100, 5000, 50000}, rounds: 100, decisions: 3000}
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	if ctx.Err() != nil {
-		err = errors.New("interrupted") // whatever broke by it
-	}
-	stop()
-	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "gatebench:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("gatebench", run) }
 
 // served is the first argument of the process that is the gate.
 const served = "serve"

@@ -18,12 +18,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 func init() { runtime.LockOSThread() } // for the stages
@@ -34,15 +34,10 @@ func main() {
 			os.Exit(code)
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "mcpconformance:", err)
-		os.Exit(1)
-	}
+	command.Main("mcpconformance", run)
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, _ []string) error {
 	mcpaudit := flag.String("mcpaudit", "", "the program whose connect command is the client under test; none: no client scenarios")
 	flag.Parse()
 	s, err := install(ctx)

@@ -24,16 +24,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/test/published"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // options are those of the command line.
@@ -45,17 +45,9 @@ type options struct {
 	reference, resume bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "realservers:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("realservers", run) }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, _ []string) error {
 	cache := os.Getenv("MCPAUDIT_CACHE")
 	if cache == "" {
 		return errors.New("MCPAUDIT_CACHE is not set: run make real-servers")

@@ -26,12 +26,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // settings are set by flags.
@@ -51,18 +51,7 @@ func defaults() settings {
 	return settings{counts: []int{100, 1000, 5000}, slots: 20, namespaceSlots: 2, maximal: 1000}
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	if ctx.Err() != nil {
-		err = errors.New("interrupted") // whatever broke by it
-	}
-	stop()
-	if err != nil && !errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "scale:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("scale", run) }
 
 func run(ctx context.Context, args []string) error {
 	s := defaults()

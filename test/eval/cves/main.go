@@ -15,21 +15,19 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/command"
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
@@ -57,17 +55,9 @@ type options struct {
 	timeout             time.Duration
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cves:", err)
-		os.Exit(1)
-	}
-}
+func main() { command.Main("cves", run) }
 
-func run(ctx context.Context, out io.Writer) error {
+func run(ctx context.Context, _ []string) error {
 	var o options
 	only := flag.String("only", "", "audit the rows whose id matches this regular expression")
 	flag.StringVar(&o.mcpaudit, "mcpaudit", "mcpaudit", "the program that audits")
@@ -86,7 +76,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err := yaml.UnmarshalStrict(list, &all); err != nil {
 		return fmt.Errorf("read cves.yaml: %w", err)
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ID\tPACKAGE\tVULNERABLE\tFIXED")
 	counts := map[string]int{}
 	for _, v := range all {
@@ -112,7 +102,7 @@ func run(ctx context.Context, out io.Writer) error {
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
 		lines = append(lines, fmt.Sprintf("%s: %d", what, counts[what]))
 	}
-	_, err = fmt.Fprintf(out, "\n%s\n", strings.Join(lines, ", "))
+	_, err = fmt.Fprintf(os.Stdout, "\n%s\n", strings.Join(lines, ", "))
 	return errors.Join(err, ctx.Err())
 }
 
