@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
@@ -60,7 +59,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Named("clustermcpauditpolicy").
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, pass, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.MCPServerAudit{}, pass, builder.WithPredicates(auditChanged())).
-		WatchesRawSource(source.Func(r.start)).
+		WatchesRawSource(sweep.Begin(settle, r.start)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
@@ -68,13 +67,11 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// start lets the watches wake the controller, and makes a first pass: audits may be
-// left of a policy that is gone.
-func (r *Reconciler) start(ctx context.Context, queue sweep.Queue) error {
+// start lets the watches wake the controller. The first pass needs none of them: audits may
+// be left of a policy that is gone.
+func (r *Reconciler) start(ctx context.Context, wake func()) {
 	r.context = ctx
-	r.watches.start(func() { queue.AddAfter(sweep.Everything, settle) })
-	queue.Add(sweep.Everything)
-	return nil
+	r.watches.start(wake)
 }
 
 // auditChanged lets changes through that somebody else may have made to what

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
 // fact is something that a judgement rests on: what is known of a digest, of a
@@ -155,7 +156,7 @@ type memory struct {
 
 // learn compares the facts with those of the last pass. Verdicts and exceptions are
 // never changed in place, so that it is enough to compare pointers.
-func (m *memory) learn(index Index, facts gate.Facts) news {
+func (m *memory) learn(index sweep.Index, facts gate.Facts) news {
 	n := news{namespaces: map[string]bool{}, facts: map[fact]bool{}}
 	verdicts := make(map[types.NamespacedName]*gate.Verdict, len(m.verdicts))
 	for v := range index.All() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -26,6 +25,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
 // resyncInterval is how often the policies are looked at when nothing happens: what the API
@@ -38,21 +38,13 @@ const readTimeout = time.Minute
 // maxNote is the most bytes of an event's text (events.k8s.io).
 const maxNote = 1024
 
-// Index has what is known of images; controllers/index has it.
-type Index interface {
-	Facts(now time.Time) gate.Facts
-	All() iter.Seq[*gate.Verdict]
-	Synced() bool
-	Subscribe(changed func())
-}
-
 // Reconciler reconciles what runs with the policies, all at once.
 type Reconciler struct {
 	// Client reads policies and the metadata of namespaces from the cache, and writes.
 	Client client.Client
 	// Pods lists and watches Pods: a client of the core API.
 	Pods   rest.Interface
-	Index  Index
+	Index  sweep.Index
 	Events events.EventRecorder
 	// Offline says why what the API server enforces of a policy by itself could not be
 	// written; empty if it was. Nil for never.

@@ -1,17 +1,13 @@
 package drift
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
@@ -42,22 +38,11 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Named("drift").
 		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
-		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(labelsChanged())).
-		WatchesRawSource(source.Func(func(ctx context.Context, q sweep.Queue) error {
-			r.start(ctx, func() { q.AddAfter(sweep.Everything, coalesce) })
-			q.Add(sweep.Everything)
-			return nil
-		})).
+		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		WatchesRawSource(sweep.Begin(coalesce, r.start)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)
 	}
 	return nil
-}
-
-func labelsChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld, e.ObjectNew
-		return !maps.Equal(before.GetLabels(), after.GetLabels())
-	}}
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,15 +18,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
-
-// Index has what is known of audits (controllers/index).
-type Index interface {
-	Facts(now time.Time) gate.Facts
-	All() iter.Seq[*gate.Verdict]
-	Synced() bool
-	Subscribe(changed func())
-}
 
 // Reconciler writes the lists and the bindings. It has no object of its own: each pass
 // compares all that there is with all that there is to be.
@@ -37,7 +28,7 @@ type Reconciler struct {
 	// reads what the cache may not have yet.
 	Client client.Client
 	Live   client.Reader
-	Index  Index
+	Index  sweep.Index
 	Clock  clock.PassiveClock
 
 	// kept has the lists and the bindings, and nothing else of their kinds.

@@ -68,11 +68,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.MCPAuditException{}, wake, spec).
 		WatchesRawSource(source.Kind[client.Object](kept, &corev1.ConfigMap{}, wake)).
 		WatchesRawSource(source.Kind[client.Object](kept, &admissionv1.ValidatingAdmissionPolicyBinding{}, wake)).
-		WatchesRawSource(source.Func(func(_ context.Context, q sweep.Queue) error {
-			r.Index.Subscribe(func() { q.AddAfter(sweep.Everything, settle) })
-			q.Add(sweep.Everything)
-			return nil
-		})).
+		WatchesRawSource(sweep.Begin(settle, func(_ context.Context, wake func()) { r.Index.Subscribe(wake) })).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("register controller: %w", err)

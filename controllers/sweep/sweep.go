@@ -4,6 +4,7 @@ package sweep
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -11,20 +12,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Everything is the one request of such a controller.
-var Everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
+// Index has what is known of audits; controllers/index has it.
+type Index interface {
+	Facts(now time.Time) gate.Facts
+	All() iter.Seq[*gate.Verdict]
+	Synced() bool
+	Subscribe(changed func())
+}
 
-// Queue holds the request, once.
-type Queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+// everything is the one request of such a controller.
+var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
+
+// queue holds the request, once.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // After handles a change of any object by a pass that begins after a time, in which other
 // changes join it.
 func After(wait time.Duration) handler.Funcs {
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, _ event.CreateEvent, q Queue) { q.AddAfter(Everything, wait) },
-		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q Queue) { q.AddAfter(Everything, wait) },
-		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q Queue) { q.AddAfter(Everything, wait) },
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, wait) },
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q queue) { q.AddAfter(everything, wait) },
+		DeleteFunc: func(_ context.Context, _ event.DeleteEvent, q queue) { q.AddAfter(everything, wait) },
 	}
+}
+
+// Begin has the first pass made when the controller starts. What start keeps wakes it for
+// another, which begins after a time as well.
+func Begin(wait time.Duration, start func(ctx context.Context, wake func())) source.Source {
+	return source.Func(func(ctx context.Context, q queue) error {
+		start(ctx, func() { q.AddAfter(everything, wait) })
+		q.Add(everything)
+		return nil
+	})
 }
