@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -25,4 +28,13 @@ func Main(name string, run func(ctx context.Context, args []string) error) {
 		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
+}
+
+// SourceTree returns the root of the module in whose folders the program was started.
+func SourceTree(ctx context.Context) (string, error) {
+	found, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the source tree: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(found))), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
+	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
 // auditTimeout bounds one audit; a server that needs it all is Inconclusive.
@@ -175,7 +176,7 @@ func prepare(ctx context.Context, cache string) (string, error) {
 			}
 		}
 		if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, lastLine(said))
+			return "", fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, published.LastLine(said))
 		}
 	}
 	return dir, nil

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/audit"
@@ -96,14 +94,7 @@ func list(ctx context.Context, command, env []string) (manifest.Manifest, error)
 	<-ended
 	_, _ = stdout.Close(), stderr.Close()
 	if err == nil && !result.Listed && len(result.Manifest.Tools) == 0 {
-		err = fmt.Errorf("%s: %s", result.Incomplete.Message, lastLine([]byte(said.String())))
+		err = fmt.Errorf("%s: %s", result.Incomplete.Message, published.LastLine([]byte(said.String())))
 	}
 	return result.Manifest, err
-}
-
-// lastLine is the last line of what a program said that has anything in it.
-func lastLine(said []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
-	line := strings.ToValidUTF8(string(lines[len(lines)-1]), "?")
-	return line[:min(len(line), 200)]
 }

@@ -41,15 +41,6 @@ type cluster struct {
 	kept []client.Object
 }
 
-// sourceTree is the root of this tree.
-func sourceTree(ctx context.Context) (string, error) {
-	found, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("find the source tree: %w", err)
-	}
-	return filepath.Dir(strings.TrimSpace(string(found))), nil
-}
-
 // startCluster starts it. The caller stops it.
 func startCluster(ctx context.Context, root string) (*cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {

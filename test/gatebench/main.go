@@ -86,7 +86,7 @@ type result struct {
 // measureAll starts the API server, and measures with each number of verdicts. With an
 // error it returns what was measured before.
 func measureAll(ctx context.Context, s settings) (results []result, err error) {
-	root, err := sourceTree(ctx)
+	root, err := command.SourceTree(ctx)
 	if err != nil {
 		return nil, err
 	}

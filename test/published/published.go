@@ -118,13 +118,13 @@ func (s Server) installGo(ctx context.Context, dir string) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "install", s.Source)
 	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Join(dir, "bin"), "GOFLAGS=")
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go: %w: %s", err, lastLine(said))
+		return nil, fmt.Errorf("go: %w: %s", err, LastLine(said))
 	}
 	return []string{filepath.Join(dir, "bin", path.Base(s.Name()))}, nil
 }
 
-// lastLine is the last line of what a program said that has anything in it.
-func lastLine(said []byte) string {
+// LastLine is the last line of what a program said that has anything in it.
+func LastLine(said []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
 	line := strings.ToValidUTF8(string(lines[len(lines)-1]), "?")
 	return line[:min(len(line), 200)]

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // startTimeout bounds the start of the manager, and its end.
@@ -22,11 +24,10 @@ const startTimeout = time.Minute
 
 // buildManager builds it from this tree, whose root it finds.
 func buildManager(ctx context.Context, dir string) (root, binary string, err error) {
-	found, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", "", fmt.Errorf("find the source tree: %w", err)
+	if root, err = command.SourceTree(ctx); err != nil {
+		return "", "", err
 	}
-	root, binary = filepath.Dir(strings.TrimSpace(string(found))), filepath.Join(dir, "manager")
+	binary = filepath.Join(dir, "manager")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
 	build.Dir, build.Stderr = root, os.Stderr
 	if err := build.Run(); err != nil {
