@@ -40,28 +40,26 @@ func (w *recorder) note(kind, name string) {
 	}
 }
 
+// found remembers the verdicts on an image.
+func (w *recorder) found(kind, name string, verdicts []*gate.Verdict) []*gate.Verdict {
+	w.note(kind, name)
+	w.verdicts = append(w.verdicts, verdicts...)
+	return verdicts
+}
+
 // ByDigest implements gate.Verdicts.
 func (w *recorder) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
-	w.note(aDigest, string(digest))
-	found := w.facts.Verdicts.ByDigest(digest)
-	w.verdicts = append(w.verdicts, found...)
-	return found
+	return w.found(aDigest, string(digest), w.facts.Verdicts.ByDigest(digest))
 }
 
 // ByImageID implements gate.Verdicts.
 func (w *recorder) ByImageID(id v1alpha1.Digest) []*gate.Verdict {
-	w.note(anImageID, string(id))
-	found := w.facts.Verdicts.ByImageID(id)
-	w.verdicts = append(w.verdicts, found...)
-	return found
+	return w.found(anImageID, string(id), w.facts.Verdicts.ByImageID(id))
 }
 
 // ByImage implements gate.Verdicts.
 func (w *recorder) ByImage(image string) []*gate.Verdict {
-	w.note(aReference, image)
-	found := w.facts.Verdicts.ByImage(image)
-	w.verdicts = append(w.verdicts, found...)
-	return found
+	return w.found(aReference, image, w.facts.Verdicts.ByImage(image))
 }
 
 func (w *recorder) namespaceLabels(namespace string) (labels.Set, bool) {
