@@ -64,7 +64,7 @@ func explain(w *strings.Builder, r rules.Rule) {
 func wrapped(text string) string {
 	var all strings.Builder
 	column := 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case column == 0:
 			all.WriteString("  ")

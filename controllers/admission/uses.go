@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -140,14 +141,6 @@ func (u *Uses) write(ctx context.Context, used use) error {
 
 // forget lets go of what may be said again.
 func (u *Uses) forget(now time.Time) {
-	for key, at := range u.told {
-		if now.Sub(at) >= quiet {
-			delete(u.told, key)
-		}
-	}
-	for key, at := range u.used {
-		if now.Sub(at) >= precision {
-			delete(u.used, key)
-		}
-	}
+	maps.DeleteFunc(u.told, func(_ use, at time.Time) bool { return now.Sub(at) >= quiet })
+	maps.DeleteFunc(u.used, func(_ types.NamespacedName, at time.Time) bool { return now.Sub(at) >= precision })
 }

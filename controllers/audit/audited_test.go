@@ -149,8 +149,8 @@ func TestWhatAnOlderManagerAudited(t *testing.T) {
 	w := begun(t)
 	pods := list(w, &corev1.PodList{}, "mcpaudit-runs").Items
 	for key, value := range pods[0].Annotations {
-		if at := strings.Index(value, `,"audited":{`); at >= 0 {
-			pods[0].Annotations[key] = value[:at] + "}"
+		if before, _, ok := strings.Cut(value, `,"audited":{`); ok {
+			pods[0].Annotations[key] = before + "}"
 		}
 	}
 	if err := w.api.Update(t.Context(), &pods[0]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
@@ -33,9 +34,7 @@ func TestLog(t *testing.T) {
 	line := func(fields map[string]any, extra map[string]any) map[string]any {
 		all := map[string]any{}
 		for _, some := range []map[string]any{fields, extra} {
-			for key, value := range some {
-				all[key] = value
-			}
+			maps.Copy(all, some)
 		}
 		return all
 	}

@@ -87,19 +87,14 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 		}
 	}
 	problems = append(problems, p.checkGate(), p.checkExposure(), p.checkTrust())
-	if err := errors.Join(problems...); err != nil {
-		p.Invalid = excerpt.Line(first(problems).Error(), maxInvalid)
+	if first := cmp.Or(problems...); first != nil {
+		p.Invalid = excerpt.Line(first.Error(), maxInvalid)
 	}
 	return p
 }
 
 // maxInvalid is the most bytes that Invalid takes.
 const maxInvalid = 256
-
-// first is the first error that is one.
-func first(problems []error) error {
-	return problems[slices.IndexFunc(problems, func(err error) bool { return err != nil })]
-}
 
 // withDefaults gives what is absent the defaults of the CRD, for a policy that did not
 // come from the API server.

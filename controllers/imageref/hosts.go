@@ -2,6 +2,7 @@ package imageref
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 )
@@ -76,9 +77,7 @@ func (h *hosts) leave(name string, now time.Time, silent bool) {
 // lately. One that failed and may be asked again is known until it answers or until
 // twice the memory has passed, so that only one question tries it.
 func (h *hosts) forget(now time.Time) {
-	for name, known := range h.byName {
-		if known.asking == 0 && (!known.silent || now.Sub(known.failed) >= 2*memory) {
-			delete(h.byName, name)
-		}
-	}
+	maps.DeleteFunc(h.byName, func(_ string, known *host) bool {
+		return known.asking == 0 && (!known.silent || now.Sub(known.failed) >= 2*memory)
+	})
 }

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -178,9 +179,7 @@ func TestFleet(t *testing.T) {
 			want := map[string]float64{
 				"audits_running": 4, "audits_waiting requested": 2, "audits_waiting scheduled": 5, "audits_waiting other": 1, "slots": 3, "slots_taken": 2,
 			}
-			for key, value := range test.want {
-				want[key] = value
-			}
+			maps.Copy(want, test.want)
 			if diff := cmp.Diff(want, gathered(t, registry)); diff != "" {
 				t.Errorf("series (-want +got):\n%s", diff)
 			}

@@ -2,6 +2,7 @@ package slots
 
 import (
 	"cmp"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -225,11 +226,9 @@ func (l *line) tenant(namespace string) *tenant {
 
 // forget drops the namespaces that are of no interest any more.
 func (l *line) forget(now time.Time) {
-	for name, t := range l.tenants {
-		if t.active == 0 && t.oldest() == nil && now.Sub(t.served) >= forgetAfter {
-			delete(l.tenants, name)
-		}
-	}
+	maps.DeleteFunc(l.tenants, func(_ string, t *tenant) bool {
+		return t.active == 0 && t.oldest() == nil && now.Sub(t.served) >= forgetAfter
+	})
 }
 
 // waiting counts the claims by class.

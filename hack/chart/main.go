@@ -68,7 +68,7 @@ var built = []struct{ folder, source string }{
 func generate() (map[string][]byte, error) {
 	all := map[string][]byte{}
 	add := func(folder, source string, content []byte) error {
-		for _, text := range strings.Split("\n"+string(content), "\n---\n") {
+		for text := range strings.SplitSeq("\n"+string(content), "\n---\n") {
 			if err := addObject(all, folder, source, strings.TrimPrefix(strings.TrimSpace(text), "---\n")); err != nil {
 				return fmt.Errorf("%s: %w", source, err)
 			}

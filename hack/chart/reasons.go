@@ -166,7 +166,7 @@ func markersOf(source string) []marker {
 
 func parseMarker(spec string) marker {
 	m := marker{role: defaultRole}
-	for _, part := range strings.Split(spec, ",") {
+	for part := range strings.SplitSeq(spec, ",") {
 		key, value, _ := strings.Cut(part, "=")
 		values := strings.Split(strings.Trim(value, `"`), ";")
 		switch key {

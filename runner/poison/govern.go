@@ -258,12 +258,7 @@ func (s *sentence) overrulesUser() bool {
 
 // wish: the occasion is somebody's request, and not how this tool is used.
 func (s *sentence) wish() bool {
-	for _, t := range s.triggers {
-		if !t.tool.own && (t.ofUser || t.ofAny) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.triggers, func(t trigger) bool { return !t.tool.own && (t.ofUser || t.ofAny) })
 }
 
 func named(tools ...reference) []string {

@@ -2,6 +2,7 @@ package poison
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -38,10 +39,8 @@ func carrying(text string) (Hidden, bool) {
 	}
 	for _, m := range capitals.FindAllStringSubmatchIndex(text, maxRuns) {
 		name := text[m[2]:m[3]]
-		for _, at := range fillings(name).FindAllString(text[:m[0]]+" "+text[m[1]:], maxRuns) {
-			if filled.MatchString(at) {
-				return Hidden{WayMarkup, "an address that takes data along", text[m[0]:m[1]]}, true
-			}
+		if slices.ContainsFunc(fillings(name).FindAllString(text[:m[0]]+" "+text[m[1]:], maxRuns), filled.MatchString) {
+			return Hidden{WayMarkup, "an address that takes data along", text[m[0]:m[1]]}, true
 		}
 	}
 	return Hidden{}, false

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,12 +104,8 @@ func isToken(text string, at int, run string) bool {
 // isData tells of a decoded text that a program reads it: JSON, XML and pictures in
 // it, PEM.
 func isData(text string) bool {
-	for _, prefix := range []string{`{"`, "{\n", `[{`, `["`, "<svg", "<?xml", "-----BEGIN", "%PDF"} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+	starts := []string{`{"`, "{\n", `[{`, `["`, "<svg", "<?xml", "-----BEGIN", "%PDF"}
+	return slices.ContainsFunc(starts, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 func fromBase64(run string) string {

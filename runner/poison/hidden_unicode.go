@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -118,12 +119,7 @@ func selectors(runes []rune) (Hidden, bool) {
 }
 
 func uniform(runes []rune) bool {
-	for _, r := range runes {
-		if r != runes[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(runes, func(r rune) bool { return r != runes[0] })
 }
 
 // shapeless tells of the characters that have no width. Those that emoji and scripts

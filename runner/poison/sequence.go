@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
@@ -45,12 +46,7 @@ func (r *reader) runs(s *sentence, o demand) bool {
 	if next >= len(s.Tokens) || s.Tokens[next].Kind != words.Quoted || !strings.Contains(s.Tokens[next].Text, " ") {
 		return false
 	}
-	for _, t := range s.triggers {
-		if t.ofAny || t.tool.other() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.triggers, func(t trigger) bool { return t.ofAny || t.tool.other() })
 }
 
 // weigh sums up what speaks for a hijack, and against it. third: it is done on the

@@ -289,15 +289,7 @@ func (r *reader) about(topics []string) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(topics, func(topic string) bool { return strings.Contains(name, plain(strings.ReplaceAll(topic, " ", ""))) })
 	}
-	if has(r.own) {
-		return true
-	}
-	for name := range r.of.Parameters {
-		if has(name) {
-			return true
-		}
-	}
-	return false
+	return has(r.own) || slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), has)
 }
 
 // secretForm is how secrets begin that everybody knows: keys in PEM, tokens of the great services.

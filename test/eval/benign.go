@@ -73,12 +73,8 @@ func textInput(r record) rules.Input { return rules.Input{Manifest: r.Manifest, 
 
 // aboutText tells of a rule whether it judges texts and names.
 func aboutText(rule string) bool {
-	for _, family := range []string{"MCPA-POISON-", "MCPA-OUTPUT-", "MCPA-SQUAT-"} {
-		if strings.HasPrefix(rule, family) {
-			return true
-		}
-	}
-	return false
+	families := []string{"MCPA-POISON-", "MCPA-OUTPUT-", "MCPA-SQUAT-"}
+	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(rule, family) })
 }
 
 // flaggedTools are the tools with a finding.

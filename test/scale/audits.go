@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -138,25 +139,9 @@ func requestAudits(ctx context.Context, c *cluster, request string, n int) error
 
 // each does something n times, creators of them at a time.
 func each(n int, do func(i int) error) error {
-	next, failures := make(chan int), make(chan error, creators)
-	for range creators {
-		go func() {
-			var err error
-			for i := range next {
-				err = errors.Join(err, do(i))
-			}
-			failures <- err
-		}()
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	var problems []error
-	for range creators {
-		problems = append(problems, <-failures)
-	}
-	return errors.Join(problems...)
+	failures := make([]error, n)
+	workqueue.ParallelizeUntil(context.Background(), creators, n, func(i int) { failures[i] = do(i) })
+	return errors.Join(failures...)
 }
 
 func team(i int) string { return fmt.Sprintf("team-%02d", i%namespaces) }

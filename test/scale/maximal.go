@@ -158,7 +158,7 @@ func memoryLimit(root string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, document := range strings.Split(string(content), "\n---\n") {
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
 		var deployment struct {
 			Kind string `json:"kind"`
 			Spec struct {

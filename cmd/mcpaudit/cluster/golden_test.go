@@ -106,7 +106,7 @@ func TestColumns(t *testing.T) {
 		known = append(known, strings.ToUpper(column.Name))
 	}
 	heads, _, _ := strings.Cut(team(t).call("list", "-A", "-o", "wide").stdout, "\n")
-	for _, head := range strings.Fields(heads) {
+	for head := range strings.FieldsSeq(heads) {
 		if !slices.Contains(known, head) {
 			t.Errorf("%s is no printer column: %v", head, known)
 		}

@@ -101,7 +101,7 @@ func send(w http.ResponseWriter, text string) error {
 func slowBody(l *listener) {
 	l.on["initialize"] = func(w http.ResponseWriter, m request) {
 		w.Header().Set("Content-Type", "application/json")
-		for _, b := range []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{}}}`, m.ID, m.Params.ProtocolVersion)) {
+		for _, b := range fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{}}}`, m.ID, m.Params.ProtocolVersion) {
 			if send(w, string(b)) != nil {
 				return
 			}

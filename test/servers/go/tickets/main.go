@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,11 +88,4 @@ func status(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, erro
 }
 
 // services are the names in a constant order.
-func services() []string {
-	var names []string
-	for name := range statuses {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func services() []string { return slices.Sorted(maps.Keys(statuses)) }
