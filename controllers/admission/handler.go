@@ -28,10 +28,11 @@ const Path = "/gate"
 // server takes at most, and for the rest of the request.
 const maxBody = 7 << 20
 
-// A body from large bytes on takes some thirty times its size to decide, and up to a
-// second: maxLarge of them are decided at a time, maxSmall of the others, and who has no
-// turn waits for patience. With the decision that is less than the API server waits. A request takes its turn once it is received, so a slow
-// client holds none. maxBodies bounds the bytes of all requests together.
+// A body of large bytes or more takes some thirty times its size to decide, and up to a
+// second: maxLarge of them are decided at a time, and maxSmall of the others. A request
+// takes its turn once it is received, so that a slow client holds none, and waits for it
+// no longer than patience: with the decision that is less than the API server waits.
+// maxBodies bounds the bytes of all requests together.
 const (
 	large     = 512 << 10
 	maxLarge  = 1

@@ -16,9 +16,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// sweeper deletes, at the start of the leader and when the tender finds a Pod without
-// its audit, what belongs to audits that are gone: somebody may have removed a finalizer by hand, or restored the
-// cluster without its audits.
+// sweeper deletes what belongs to audits that are gone, when the leader starts and when
+// the tender finds a Pod without its audit: somebody may have removed a finalizer by hand,
+// or restored the cluster without its audits.
 type sweeper struct{ *Reconciler }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.

@@ -48,9 +48,10 @@ const (
 	fieldOwner = client.FieldOwner("mcpaudit-gate-certificate")
 )
 
-// Keeper keeps the Secret and the field caBundle, unless somebody else does, in every replica of the manager: the
-// gate is not ready before there is a certificate, and must not wait for an election. Of
-// two replicas that write at once, the second is refused and looks again.
+// Keeper keeps the Secret and the field caBundle, unless somebody else does. It runs in
+// every replica of the manager: the gate is not ready before there is a certificate, and
+// must not wait for an election. Of two replicas that write at once, the second is refused
+// and looks again.
 type Keeper struct {
 	// Client reads webhook configurations from the cache; Live reads the Secret.
 	Client client.Client

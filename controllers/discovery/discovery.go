@@ -12,8 +12,8 @@
 //	report  counts, and why a server is skipped, in the status of each policy
 //
 // An object is read once, when it changes, by the pure function of its source
-// (controllers/source): what is kept of it is a candidate, so that memory is bounded by what an audit may have and not by what
-// somebody wrote into an object.
+// (controllers/source). Only a candidate is kept of it, so that memory is bounded by what
+// an audit may have and not by what somebody wrote into an object.
 //
 // An audit is discovery's if it has the label LabelDiscoveredBy and the name that
 // its source gives it. Any other of that name is left alone. It is applied by

@@ -49,7 +49,8 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 }
 
 // Standing returns what a policy holds a verdict for by itself: Passed, Failed, Drifted,
-// Exposed, Inconclusive, Stale, LittleExercised, WeaklyExercised or ExposureUnknown. Of several it is the one that the policy wants most done about.
+// Exposed, Inconclusive, Stale, LittleExercised, WeaklyExercised or ExposureUnknown. Of
+// several, the one with the policy's strictest action counts.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
 }

@@ -122,7 +122,7 @@ func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []core
 	return found, err
 }
 
-// Digest tells which digest an image names, as Resolve does, and nothing more: it
+// Digest returns the digest that an image names, as Resolve does, and nothing more: it
 // is one request, which registries do not count as a pull.
 func (r *Resolver) Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error) {
 	var digest string

@@ -26,8 +26,9 @@ import (
 // What the gate decides by: verdicts, policies and exceptions.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits;mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch
 //
-// Policies select namespaces by their labels, and whether the verdict on one platform
-// is enough is told by the labels kubernetes.io/arch and kubernetes.io/os of the nodes. Only the metadata of both is read.
+// Policies select namespaces by their labels. The labels kubernetes.io/arch and
+// kubernetes.io/os of the nodes decide whether the verdict on one platform is enough.
+// Only the metadata of both is read.
 // +kubebuilder:rbac:groups="",resources=namespaces;nodes,verbs=list;watch
 
 // How often an API server that does not know the kinds yet is asked again, and how

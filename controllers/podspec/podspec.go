@@ -1,8 +1,8 @@
 // Package podspec builds the audit Pod: pure, and the manager's half of the
 // contract with cmd/runner.
 //
-// The Pod of a server that is run from its image has three containers that share one PID namespace and one network
-// namespace:
+// The Pod of a server that is run from its image has three containers, which share one PID
+// namespace and one network namespace:
 //
 //	install  (init, runner image) copies the shim into a volume and closes the
 //	         network namespace: every address becomes local.

@@ -43,7 +43,7 @@ func fold(text string) string {
 	return b.String()
 }
 
-// foldable tells of the letters that fold may write otherwise.
+// foldable reports whether fold may write a letter otherwise.
 func foldable(r rune) bool {
 	return r >= 0x0300 && r <= 0x052f || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d6a3
 }

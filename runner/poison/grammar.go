@@ -113,7 +113,7 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	return o, ok
 }
 
-// describes tells of a verb's form that it says what something does, or did.
+// describes reports whether the form of a verb says what something does, or did.
 func describes(verb string) bool {
 	return strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") || strings.HasSuffix(verb, "ed") && verb != "embed" && verb != "feed"
 }

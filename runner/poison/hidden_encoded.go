@@ -87,7 +87,7 @@ var (
 	address = lazyregexp.New(`(?i)^(?:https?|ftp|wss?)://[a-z0-9][a-z0-9.-]*\.[a-z]{2,}`)
 )
 
-// isToken tells of a run whether it is part of a JSON Web Token (RFC 7519) or of an
+// isToken reports whether a run is part of a JSON Web Token (RFC 7519) or of an
 // image or font in a data URL (RFC 2397).
 func isToken(text string, at int, run string) bool {
 	if strings.HasPrefix(run, "eyJ") {
@@ -101,8 +101,8 @@ func isToken(text string, at int, run string) bool {
 	return scheme >= 0 && strings.HasSuffix(before, ";base64,") && !strings.HasPrefix(before[scheme:], "data:text/")
 }
 
-// isData tells of a decoded text that a program reads it: JSON, XML and pictures in
-// it, PEM.
+// isData reports whether a decoded text is one that programs read: JSON, XML and pictures
+// in it, PEM.
 func isData(text string) bool {
 	starts := []string{`{"`, "{\n", `[{`, `["`, "<svg", "<?xml", "-----BEGIN", "%PDF"}
 	return slices.ContainsFunc(starts, func(prefix string) bool { return strings.HasPrefix(text, prefix) })

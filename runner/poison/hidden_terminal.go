@@ -51,9 +51,8 @@ func hiddenTerminal(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// isBinary tells of a sequence whether it stands in the bytes of a program or an
-// index that was returned as a text: it is an ESC with any letter, or what is around
-// it is no text.
+// isBinary reports whether a sequence stands in the bytes of a program or an index that
+// was returned as a text: it is an ESC with any letter, or the bytes around it are no text.
 func isBinary(text string, start, end int) bool {
 	sequence := text[start:end]
 	if sequence[0] == '\x1b' && (len(sequence) == 1 || !strings.ContainsAny(sequence[1:2], "[]PX^_")) {

@@ -122,8 +122,8 @@ func uniform(runes []rune) bool {
 	return !slices.ContainsFunc(runes, func(r rune) bool { return r != runes[0] })
 }
 
-// shapeless tells of the characters that have no width. Those that emoji and scripts
-// are joined by are among them; a soft hyphen is not, for browsers show it.
+// shapeless reports whether a character has no width. The joiners of emoji and scripts
+// have none; a soft hyphen has one, for browsers show it.
 func shapeless(r rune) bool {
 	switch {
 	case r >= 0x200B && r <= 0x200D, r >= 0x2060 && r <= 0x2064, r == 0xFEFF, r == 0x180E, r == 0x3164, r == 0xFFA0:

@@ -103,7 +103,7 @@ func byLanguage(hits map[string]int) (most, others int) {
 	return most, others
 }
 
-// englishEnds tells of a word that it ends as many do in English.
+// englishEnds reports whether a word ends as many do in English.
 func englishEnds(word string) bool {
 	return slices.ContainsFunc([]string{"ing", "tion", "tions", "ed", "ly", "able", "ness", "er", "ers", "ity", "ies"}, func(end string) bool {
 		return len(word) > len(end)+2 && strings.HasSuffix(word, end)

@@ -68,8 +68,8 @@ func (r *reader) refAt(s *sentence, i int) reference {
 // leastShort is the shortest name that may stand for a longer one, in letters.
 const leastShort = 8
 
-// shortens reports whether a name in the server's instructions is the greater part, and the end, of that of a tool of its
-// own: "bestpractices" of get_acme_bestpractices.
+// shortens reports whether a name in the server's instructions is the end, and the greater
+// part, of the name of one of its tools: "bestpractices" of get_acme_bestpractices.
 func (r *reader) shortens(name string) bool {
 	short := plain(name)
 	if r.of.Kind != KindInstructions || len(short) < leastShort {

@@ -104,8 +104,9 @@ func (s *sentence) talk() (from, end int) {
 	return -1, -1
 }
 
-// yielded is where a sentence names what tools give of a kind that the server has none of, and has this tool get it:
-// "results of database and file tools are to pass through it"; -1 where it does not.
+// yielded returns where a sentence names the results of tools of another kind than the
+// server's and has this tool get them, or -1: "results of database and file tools are to
+// pass through it".
 func (r *reader) yielded(s *sentence) (from, end int) {
 	for i := range s.Tokens {
 		if !results[s.text(i)] || s.text(i+1) != "of" && s.text(i+1) != "from" {
@@ -123,7 +124,7 @@ func (r *reader) yielded(s *sentence) (from, end int) {
 	return -1, -1
 }
 
-// gets reports whether behind a place something goes to the tool whose text it is, or into one of its arguments.
+// gets reports whether, after token i, something goes to the tool itself or into one of its arguments.
 func (r *reader) gets(s *sentence, i int) bool {
 	for j := i + 1; j < len(s.Tokens) && j <= i+14; j++ {
 		if into := s.text(j - 1); (r.refAt(s, j).own || r.free(s.text(j))) && (s.bindsTo(j) || into == "to" || into == "with") {
@@ -133,7 +134,7 @@ func (r *reader) gets(s *sentence, i int) bool {
 	return false
 }
 
-// ownKind reports whether a word says that something is the server's own, or is of the name of one of its tools.
+// ownKind reports whether a word marks something as the server's own, or is in the name of one of its tools.
 func (r *reader) ownKind(t words.Token) bool {
 	if t.Kind != words.Word || theirs[t.Text] && t.Text != "the" || t.Text == "its" || t.Text == "these" {
 		return true

@@ -45,8 +45,8 @@ type Given struct {
 	Home string
 	// Resolvers are the machine's name servers; none: not known.
 	Resolvers []netip.Addr
-	// Gave reports whether a name has an address, where that is known, as it is of what the sinkhole
-	// answers; nil elsewhere. What else a name leads to was made up by a name server that the server brought along.
+	// Gave reports whether a name has an address; nil where that is not known. It is known of
+	// the sinkhole's answers: any other was made up by a name server that the server brought.
 	Gave func(name string, at netip.Addr) bool
 }
 

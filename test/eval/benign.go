@@ -71,7 +71,7 @@ func benign(ctx context.Context, cache string, out io.Writer) (missed []string, 
 // textInput is all that the rules about texts read of a server that was only listed.
 func textInput(r record) rules.Input { return rules.Input{Manifest: r.Manifest, Command: r.Command} }
 
-// aboutText tells of a rule whether it judges texts and names.
+// aboutText reports whether a rule judges texts and names.
 func aboutText(rule string) bool {
 	families := []string{"MCPA-POISON-", "MCPA-OUTPUT-", "MCPA-SQUAT-"}
 	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(rule, family) })

@@ -82,7 +82,7 @@ func (s spread) String() string {
 	return milliseconds(s.P50) + "/" + milliseconds(s.P99) + " ms"
 }
 
-// check tells which bounds were broken.
+// check returns an error for each bound that was broken.
 func check(results []result) error {
 	var problems []error
 	for _, r := range results {

@@ -130,7 +130,7 @@ func kinds(results []result, of func(result) phase) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// check tells which bounds were broken.
+// check returns an error for each bound that was broken.
 func check(s settings, results []result) error {
 	var problems []error
 	broken := func(r result, format string, args ...any) {
