@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -40,7 +39,7 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 	moveTag(ctx, "drift:v1", drifting)
 	audits := map[string]*v1alpha1.MCPServerAudit{
 		"Inconclusive": newAudit(variant(ctx, "honest-go:dev", "inconclusive"), probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})),
-		"LastVerdict":  newAudit(variant(ctx, "honest-go:dev", "last"), func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = ptr.To[int32](0) }),
+		"LastVerdict":  newAudit(variant(ctx, "honest-go:dev", "last"), func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = new(int32(0)) }),
 		"Stale":        newAudit(variant(ctx, "honest-go:dev", "stale")),
 		"Drifted":      newAudit(drifting),
 	}
@@ -216,7 +215,7 @@ var _ = Describe("The gate", func() {
 		policy.Spec.Gate.Mode = v1alpha1.GateWarn // Enforce denies a tag
 		Expect(k8s.Patch(ctx, policy, client.MergeFrom(before))).To(Succeed())
 		d := deployment(audit.Spec.Server.Image)
-		d.Spec.Replicas = ptr.To[int32](0)
+		d.Spec.Replicas = new(int32(0))
 		awaitAdmitted(ctx, d)
 		Expect(k8s.Create(ctx, d)).To(Succeed())
 		moveTag(ctx, "drift:v2", tag) // before any kubelet has pulled it

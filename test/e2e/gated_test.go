@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -198,7 +197,7 @@ func server(image string) corev1.Container {
 func pod(image string, options ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "notes", Namespace: namespace},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{server(image)}, AutomountServiceAccountToken: ptr.To(false), TerminationGracePeriodSeconds: ptr.To[int64](0)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{server(image)}, AutomountServiceAccountToken: new(false), TerminationGracePeriodSeconds: new(int64(0))},
 	}
 	for _, option := range options {
 		option(p)

@@ -16,7 +16,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -46,17 +45,17 @@ func installProfile(ctx context.Context, file, name string) {
 	installer := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "installer", Namespace: namespace},
 		Spec: corev1.PodSpec{
-			TerminationGracePeriodSeconds: ptr.To[int64](0),
+			TerminationGracePeriodSeconds: new(int64(0)),
 			Containers: []corev1.Container{{
 				Name: "installer", Image: registry + "/mcpaudit/honest-node:dev", Command: []string{"node", "-e", script},
 				Env:             []corev1.EnvVar{{Name: "NAME", Value: name}, {Name: "PROFILE", Value: string(profile)}},
-				SecurityContext: &corev1.SecurityContext{RunAsUser: ptr.To[int64](0)},
+				SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0))},
 				VolumeMounts:    []corev1.VolumeMount{{Name: "seccomp", MountPath: "/seccomp"}},
 				ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{
 					Command: []string{"node", "-e", "require('fs').statSync('/seccomp/' + process.env.NAME)"}}}},
 			}},
 			Volumes: []corev1.Volume{{Name: "seccomp", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{
-				Path: "/var/lib/kubelet/seccomp", Type: ptr.To(corev1.HostPathDirectoryOrCreate)}}}},
+				Path: "/var/lib/kubelet/seccomp", Type: new(corev1.HostPathDirectoryOrCreate)}}}},
 		},
 	}
 	Expect(k8s.Create(ctx, installer)).To(Succeed())
@@ -83,7 +82,7 @@ func serverPod(name, image string) *corev1.Pod {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
 		Spec: corev1.PodSpec{
-			TerminationGracePeriodSeconds: ptr.To[int64](0),
+			TerminationGracePeriodSeconds: new(int64(0)),
 			Containers:                    []corev1.Container{{Name: "server", Image: registry + "/mcpaudit/" + image, Stdin: true}},
 		},
 	}

@@ -24,7 +24,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -51,7 +50,7 @@ func in(elsewhere string) *corev1.Pod {
 	return pod(unaudited, func(p *corev1.Pod) {
 		p.Namespace = elsewhere
 		p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			AllowPrivilegeEscalation: new(false), RunAsNonRoot: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		}
 	})
@@ -190,8 +189,8 @@ var _ = Describe("While the webhook does not answer", Label(chaos), Serial, func
 		hole := &discoveryv1.EndpointSlice{
 			ObjectMeta:  metav1.ObjectMeta{Name: "black-hole", Namespace: systemNamespace, Labels: map[string]string{discoveryv1.LabelServiceName: webhookName}},
 			AddressType: discoveryv1.AddressTypeIPv4,
-			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}}, // TEST-NET-1
-			Ports:       []discoveryv1.EndpointPort{{Name: ptr.To(service.Spec.Ports[0].Name), Port: ptr.To[int32](9443), Protocol: ptr.To(corev1.ProtocolTCP)}},
+			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}}, // TEST-NET-1
+			Ports:       []discoveryv1.EndpointPort{{Name: new(service.Spec.Ports[0].Name), Port: new(int32(9443)), Protocol: new(corev1.ProtocolTCP)}},
 		}
 		Expect(k8s.Create(ctx, hole)).To(Succeed())
 		DeferCleanup(func(ctx context.Context) { Expect(client.IgnoreNotFound(k8s.Delete(ctx, hole))).To(Succeed()) })
@@ -325,13 +324,13 @@ func expectNodeTraffic(ctx context.Context) {
 	kubelet := asking(as("system:node:"+node.Name, "system:nodes", "system:authenticated"))
 	lease := &coordinationv1.Lease{}
 	Expect(kubelet.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: node.Name}, lease)).To(Succeed())
-	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+	lease.Spec.RenewTime = new(metav1.NowMicro())
 	Expect(kubelet.Update(ctx, lease, client.DryRunAll)).To(Succeed())
 	Expect(kubelet.Status().Patch(ctx, node.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"status":{}}`)), client.DryRunAll)).To(Succeed())
 	mirror := pod(unaudited, func(p *corev1.Pod) {
 		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "0123", "kubernetes.io/config.source": "file", "kubernetes.io/config.hash": "0123"}
 		p.Spec.NodeName = node.Name
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID, Controller: ptr.To(true)}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID, Controller: new(true)}}
 	})
 	Expect(kubelet.Create(ctx, mirror, client.DryRunAll)).To(Succeed())
 }
