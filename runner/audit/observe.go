@@ -322,6 +322,9 @@ func (p Plan) options(how launch) probe.Options {
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 	}
+	if how.moment == "" {
+		options.Following, options.Reserved = neededLaunches, reserved(p.Timeout)
+	}
 	if len(how.given) > 0 {
 		options.Given = maps.Clone(how.given)
 		maps.Copy(options.Given, p.Probe.Inputs)

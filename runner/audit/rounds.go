@@ -27,6 +27,8 @@ const (
 	// mostReserved bounds what of an audit's time is kept for the launches after the
 	// first at most; of a short one, a quarter is.
 	mostReserved = time.Minute
+	// neededLaunches is how many follow for certain that an audit needs.
+	neededLaunches = 2
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
 	onceTimeout = 2 * time.Second
@@ -53,7 +55,7 @@ type extra struct {
 	how string
 	// needed: an audit without it is Inconclusive. The others are not made at depth Quick.
 	needed bool
-	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow.
+	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow, unless it may take more itself.
 	most time.Duration
 	half bool
 	// when decides whether there is such a launch; nil: always.
@@ -161,7 +163,7 @@ func (row extra) within(ctx context.Context, depth report.Depth, runs []observat
 	case row.most > 0:
 		return context.WithTimeout(ctx, most)
 	case ok && row.half:
-		return context.WithTimeout(ctx, time.Until(deadline)/2)
+		return context.WithTimeout(ctx, max(time.Until(deadline)/2, slowness*restart.took))
 	}
 	return context.WithCancel(ctx)
 }

@@ -85,6 +85,21 @@ func TestDeep(t *testing.T) {
 	}
 }
 
+// TestSlowRestart: whoever was slow to begin once more has the time to be that again, for another client.
+func TestSlowRestart(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for took, want := range map[time.Duration]time.Duration{time.Second: 30 * time.Minute, 10 * time.Minute: 40 * time.Minute, 50 * time.Minute: time.Hour} {
+		restart := observation{how: launch{moment: report.MomentRestart}, took: took}
+		within, end := launch{moment: report.MomentIdentity}.row().within(ctx, report.DepthStandard, []observation{{}, restart})
+		deadline, _ := within.Deadline()
+		if left := time.Until(deadline).Round(time.Minute); left != want {
+			t.Errorf("after %s: %s", took, left)
+		}
+		end()
+	}
+}
+
 // TestLaunches: which launches follow, what they tell apart, and what the audit
 // misses without one.
 func TestLaunches(t *testing.T) {

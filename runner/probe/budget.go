@@ -9,13 +9,19 @@ import (
 type budget struct{ begin, end time.Time }
 
 // newBudget leaves of the time until the deadline what the lists and the idle
-// time at the end of the session take.
-func newBudget(ctx context.Context, idle time.Duration) budget {
+// time at the end of the session take, and what is kept, as far as that is no more than half.
+func newBudget(ctx context.Context, idle, kept time.Duration) budget {
 	b := budget{begin: time.Now()}
 	if deadline, has := ctx.Deadline(); has {
-		b.end = deadline.Add(-idle - min(time.Until(deadline)/10, 10*time.Second))
+		left := time.Until(deadline)
+		b.end = deadline.Add(-idle - min(left/10, 10*time.Second) - max(min(kept, left/2), 0))
 	}
 	return b
+}
+
+// kept is what the sessions that follow lack, each of which may take twice as long to begin as this one.
+func (s *session) kept() time.Duration {
+	return 2*time.Duration(s.options.Following)*time.Since(s.began) - s.options.Reserved
 }
 
 // left returns how much of it there is; bounded is false when there is no bound.

@@ -76,6 +76,31 @@ func TestBudget(t *testing.T) {
 	})
 }
 
+// A server that is slow to begin leaves time to begin again, but never more than half of what is left.
+func TestSlowToBegin(t *testing.T) {
+	o := quick
+	o.Rounds, o.MaxCalls, o.Following, o.Reserved = 100, 100, 2, 10*time.Second
+	for begins, ends := range map[time.Duration]time.Duration{time.Second: 90 * time.Second, 10 * time.Second: 61 * time.Second, 50 * time.Second: 70 * time.Second} {
+		lists := 0
+		f := &fake{on: map[string]func(*fake, map[string]any) any{
+			"tools/list": func(*fake, map[string]any) any {
+				if lists++; lists == 1 {
+					time.Sleep(begins)
+				}
+				return tools(`{"name":"a"}`)
+			},
+			"tools/call": func(*fake, map[string]any) any { time.Sleep(time.Second); return content("done") },
+		}}
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			r := f.within(t, 100*time.Second, o)
+			if took := time.Since(began); r.Incomplete.Reason != "" || took > ends+time.Second || took < ends-3*time.Second {
+				t.Errorf("one that begins in %s took %s, not about %s: %+v", begins, took, ends, r.Incomplete)
+			}
+		})
+	}
+}
+
 // Tools that hang take no more than their share while others wait for their first call.
 func TestManyHang(t *testing.T) {
 	const hanging = 40
@@ -163,7 +188,7 @@ func TestNoTimeForSchemas(t *testing.T) {
 	s := newSession(Conn{Stdin: discard{}, Stdout: io.NopCloser(strings.NewReader(""))}, quick)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	s.budget = newBudget(ctx, 0)
+	s.budget = newBudget(ctx, 0, 0)
 	s.enlist(manifest.Manifest{Tools: []json.RawMessage{[]byte(noteTool)}})
 	if got := s.targets[0]; !got.out || got.form != nil || got.skipped != report.SkippedBudget {
 		t.Errorf("%+v", got)

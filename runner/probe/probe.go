@@ -137,6 +137,11 @@ type Options struct {
 	// Seed makes the arguments.
 	Seed int64
 
+	// Following is how many sessions have to follow after the deadline, and Reserved the time that
+	// there is for them: for a server that is slow to begin, calls leave more.
+	Following int
+	Reserved  time.Duration
+
 	// Handshake is how long the first answer may take (default 60 s: servers
 	// load a lot), CallTimeout how long any other may (default 30 s).
 	Handshake, CallTimeout time.Duration

@@ -47,7 +47,7 @@ func (s *session) converse(ctx context.Context) {
 	if s.result.Listed {
 		s.inspect(s.result.Manifest)
 	}
-	s.budget = newBudget(ctx, s.options.Idle)
+	s.budget = newBudget(ctx, s.options.Idle, s.kept())
 	s.enlist(s.result.Manifest)
 	if !s.options.ListOnly && !s.result.Manifest.TooLong() && (s.callAll(ctx) != nil || s.listUnadvertised(ctx) != nil) {
 		return

@@ -29,6 +29,7 @@ var server = report.Capability{Kind: report.CapabilityServer}
 // session is one conversation and what it has shown so far.
 type session struct {
 	options Options
+	began   time.Time
 	wire    *wire
 	result  Result
 	lastID  int           // how many requests were sent
@@ -56,7 +57,7 @@ type session struct {
 
 func newSession(conn Conn, o Options) *session {
 	s := &session{
-		options: o.withDefaults(), known: map[report.Capability]bool{}, skip: map[string]bool{}, tools: map[string]bool{},
+		options: o.withDefaults(), began: time.Now(), known: map[report.Capability]bool{}, skip: map[string]bool{}, tools: map[string]bool{},
 		pool: inputs.NewPool(), outputs: newOutputs(), used: newArguments(), announced: map[string]bool{},
 	}
 	s.pool.Refuse = o.Refuse
