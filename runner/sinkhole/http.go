@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // The bounds of one HTTP request.
@@ -166,6 +167,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if rows, is := clickHouseRows(r, sent); is {
 		return rows
 	}
+	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
+		return content{kind, ""} // a message whose fields all have their defaults
+	}
 	accept := r.Header.Get("Accept")
 	if file, is := download(accept, r.URL.Path); is && !strings.Contains(accept, "json") {
 		return file
@@ -176,6 +180,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	}
 	return t.learned(r, sent)
 }
+
+// protobuf are the media types of one message of Protocol Buffers, as Connect, Twirp and OpenTelemetry send them.
+var protobuf = lazyregexp.New(`^application/(?:x-|vnd\.google\.)?proto(?:buf)?\b`)
 
 // dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall
 // back on the resolver of the system.

@@ -119,3 +119,14 @@ func TestClickHouse(t *testing.T) {
 		}
 	}
 }
+
+// Who sends Protocol Buffers gets an empty message back, of the same type.
+func TestProtobuf(t *testing.T) {
+	for kind, want := range map[string]string{"application/proto": "application/proto", "application/x-protobuf": "application/x-protobuf", "application/json": asJSON.kind} {
+		r := httptest.NewRequest(http.MethodPost, "https://api.example/notes.v1.Notes/List", nil)
+		r.Header.Set("Content-Type", kind)
+		if got := newAsker().content(r, nil); got.kind != want || (got.body == "") != (got.kind == kind && kind != "application/json") {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+}

@@ -12,13 +12,15 @@ import (
 const (
 	pathWords = `([A-Za-z_$][\w$]*(?:\.[\w$]+|\[\d*\])*|\[\d+\](?:\.[\w$]+|\[\d*\])*)`
 	valueWord = `("[^"]{0,64}"|[A-Za-z]+)`
+	quote     = "[\"'`]?"
+	sortWord  = quote + `([A-Za-z][\w.-]{0,63})` + quote
 )
 
-// sentence is a way to say what is missing. Of its groups, path, value and name say
-// which has what; 0 is none.
+// sentence is a way to say what is missing. Of its groups, path, value, text and name say
+// which has what; 0 is none. A text is the value itself, without quotes.
 type sentence struct {
-	says              *lazyregexp.Regexp
-	path, value, name int
+	says                    *lazyregexp.Regexp
+	path, value, text, name int
 	// root: it speaks of the whole answer. kind is the type that it asks for.
 	root bool
 	kind string
@@ -34,6 +36,8 @@ var sentences = []sentence{
 	{says: lazyregexp.New(pathWords + `: Required\b`), path: 1},
 	{says: lazyregexp.New(`\bRequired at "?` + pathWords), path: 1},
 	{says: lazyregexp.New(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
+	{says: lazyregexp.New(`(?i)\b(type|kind|status|state)(?: is| was|:)? ` + sortWord + `(?:,? but|,| and|;)? (?:is )?(?:not|expected|must be|should be|wanted|want|instead of|rather than) ` + sortWord), path: 1, text: 3},
+	{says: lazyregexp.New(`(?i)\b(?:expected|wanted|want|requires?|not) (?:of )?(?:a |the )?(?:\w{1,32} )?(type|kind|status|state):? ` + sortWord + `,? (?:but )?(?:got|received|found|was|is)\b`), path: 1, text: 2},
 	{says: lazyregexp.New(`\bKeyError: '([\w$-]{1,64})'`), name: 1},
 	{says: lazyregexp.New(`(?:^|: )'([A-Za-z_][\w$-]{0,63})'$`), name: 1},
 	{says: lazyregexp.New(`(?i)\b(?:missing|required)(?: required)? (?:property|field|key|attribute|parameter):? ['"` + "`" + `]?([A-Za-z_][\w$]{0,63})`), name: 1},
@@ -64,8 +68,11 @@ var ofTexts = []string{
 	"split", "toLowerCase", "toUpperCase", "trim", "replace", "startsWith", "endsWith", "substring", "match", "toString", "toFixed", "toISOString", "toLocaleString",
 }
 
-// prefix begins the messages of Zod 4; notField are words before a colon that name no field.
+// prefix begins the messages of Zod 4; notField are words before a colon that name no field, notValue those
+// that say what a value is or is not: types, and the words of an error.
 var (
+	notValue = lazyregexp.New(`(?i)^(?:an?|the|in|of|one|be|to|any|str|string|int|integer|number|float|bool|boolean|object|array|list|dict|map|null|nil|none\w*|undefined|` +
+		`found|valid|invalid|empty|unknown|available|\w+(?:ed|able|ible))$`)
 	prefix   = lazyregexp.New(`[Ii]nvalid input: `)
 	notField = lazyregexp.New(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)
 )
@@ -105,6 +112,10 @@ func (s sentence) field(match []string) (field, bool) {
 	}
 	if s.value > 0 {
 		f.kind, f.literal = expected(match[s.value])
+	}
+	if s.text > 0 {
+		f.path, f.literal = strings.ToLower(f.path), quoted(match[s.text])
+		return f, !notValue.MatchString(match[s.text])
 	}
 	return f, true
 }
