@@ -41,9 +41,13 @@ func (s *session) hasTime() bool {
 	return !bounded || left > leastLeft
 }
 
+// refusedShares is how many shares of the time a target has that has accepted nothing yet.
+const refusedShares = 4
+
 // affords reports whether there is time for a call of a target. Each has its first
 // before any has more than its share: what it may need for another one has to fit
-// its own, and must leave the shares of those that had none. The first call of a
+// its own, and must leave the shares of those that had none. What has refused every call
+// has several shares, for what others leave is best spent there. The first call of a
 // round may be beyond its share while more than half of the time is left.
 func (s *session) affords(t *target) bool {
 	left, bounded := s.budget.left()
@@ -57,8 +61,12 @@ func (s *session) affords(t *target) bool {
 	}
 	all := s.budget.end.Sub(s.budget.begin)
 	share := all / time.Duration(len(s.targets))
+	own := share
+	if t.accepted == 0 {
+		own *= refusedShares
+	}
 	ample := t.turns == 0 && s.waiting == 0 && left-t.slowest >= all/2
-	return ample || t.spent+t.slowest <= share && left-t.slowest >= share*time.Duration(s.waiting)
+	return ample || t.spent+t.slowest <= own && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
 // leastPatience is the least time that a first call has, once another has kept us waiting.

@@ -168,7 +168,9 @@ func TestAffords(t *testing.T) {
 	}{
 		"the first":             {target{}, 2, true},
 		"within its share":      {target{sent: 1, spent: time.Second, slowest: time.Second}, 0, true},
-		"beyond its share":      {target{sent: 2, spent: 15 * time.Second, slowest: 8 * time.Second}, 0, false},
+		"beyond its share":      {target{sent: 2, accepted: 1, spent: 15 * time.Second, slowest: 8 * time.Second}, 0, false},
+		"always refused":        {target{sent: 2, spent: 15 * time.Second, slowest: 8 * time.Second}, 0, true},
+		"refused for too long":  {target{sent: 9, spent: 75 * time.Second, slowest: 8 * time.Second}, 0, false},
 		"at the cost of others": {target{sent: 1, spent: 9 * time.Second, slowest: 9 * time.Second}, 2, false},
 	} {
 		s.targets = []*target{&tc.t, {sent: 1}, {sent: 1}}
