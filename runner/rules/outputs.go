@@ -47,7 +47,7 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds}
-	if aside(out) || definesTools(text) {
+	if aside(out) || defines(text) {
 		text = plainly(text)
 	}
 	for _, f := range poison.Read(text, context) {
@@ -77,11 +77,9 @@ func aside(out Output) bool {
 	return out.Kind == report.OutputNotification || out.Kind == report.OutputList
 }
 
-// definesTools reports whether a text has definitions of tools in JSON, as what finds tools by a question answers: their
+// defines reports whether a text has definitions in JSON, such as those of tools or of the fields of a form: their
 // descriptions are read one by one, as those of a manifest are.
-func definesTools(text string) bool {
-	return strings.Contains(text, `"description":`) && (strings.Contains(text, `"inputSchema":`) || strings.Contains(text, `"input_schema":`))
-}
+func defines(text string) bool { return strings.Count(text, `"description":`) > 1 }
 
 // plainly is a text with the texts of the JSON that is in it in place of that, each by itself: within quotes it would be a
 // word of a sentence. Of JSON that was cut off, what is left is as it stands.
