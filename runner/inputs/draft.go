@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"maps"
 	"math/rand/v2"
 	"strconv"
 )
@@ -312,7 +313,7 @@ func only(branch int) (s set) {
 // entries puts an entry into a map, and into an object that says nothing about
 // its properties.
 func (d *draft) entries(n *node, out map[string]any, depth int) {
-	open := len(n.fields) == 0 && depth > 0 && !n.end && n.s["additionalProperties"] != false
+	open := depth > 0 && n.open()
 	switch {
 	case n.extra == nil && !open:
 		return
@@ -323,6 +324,10 @@ func (d *draft) entries(n *node, out map[string]any, depth int) {
 	d.taken.add(n.filled)
 	if name := operator(n); name != "" {
 		out[name] = operand(name, d.mark)
+		return
+	}
+	if entries := shown(n); open && entries != nil {
+		maps.Copy(out, entries)
 		return
 	}
 	for _, key := range d.form.keys(n) {
@@ -345,7 +350,7 @@ func (d *draft) hasEntry(n *node, entries int) bool {
 	switch {
 	case d.aim >= 0 && d.aim == n.empty, limited && most <= entries:
 		return false
-	case least > entries, d.aims(filled), d.form.asked(n) != nil:
+	case least > entries, d.aims(filled), d.form.asked(n) != nil, n.open() && shown(n) != nil:
 		return true
 	case d.random != nil:
 		return d.random.IntN(2) == 0

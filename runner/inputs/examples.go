@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -109,9 +110,43 @@ func (f *Form) missKeys(text string) {
 	}
 }
 
+// lacksEntries finds errors about an object that has nothing in it.
+var lacksEntries = lazyregexp.New(`(?i)\bnon-?empty\b|\b(?:must|may|can|should)(?: ?not|n't) be empty\b|\b(?:is|are|was) empty\b`)
+
+// missEntries learns from an error, such as "settings must be a non-empty object", which object has to have something in it.
+func (f *Form) missEntries(text string) {
+	if !lacksEntries.MatchString(text) {
+		return
+	}
+	f.tree.each(func(each field) {
+		if !each.node.open() || !speaksOf(text, each.name) {
+			return
+		}
+		if l := f.lesson(each.node.at); l != nil && len(l.keys) == 0 {
+			l.keys, l.given, f.repair = []string{describedKey(each.node)}, true, true
+		}
+	})
+}
+
+// open reports whether an object says nothing about its properties.
+func (n *node) open() bool {
+	return n != nil && n.kind == "object" && len(n.fields) == 0 && n.extra == nil && !n.end && n.s["additionalProperties"] != false
+}
+
+// shown are the entries of an object that its description has for an example.
+func shown(n *node) map[string]any {
+	for _, document := range inJSON(said(n)) {
+		var entries map[string]any
+		if json.Unmarshal([]byte(document), &entries) == nil && len(entries) > 0 {
+			return entries
+		}
+	}
+	return nil
+}
+
 // asked are the keys that errors have asked for in a map.
 func (f *Form) asked(n *node) []string {
-	if known := f.lessons[n.at]; known != nil && n.extra != nil {
+	if known := f.lessons[n.at]; known != nil {
 		return known.keys
 	}
 	return nil

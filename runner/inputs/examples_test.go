@@ -65,3 +65,26 @@ func TestKeysOfMaps(t *testing.T) {
 		f.Refused(c, tc.refusal)
 	}
 }
+
+// TestOpenObjects: an object that says nothing of its properties has what its description shows, and something where an
+// error says that it must not be empty.
+func TestOpenObjects(t *testing.T) {
+	form := func(description string) *Form {
+		return NewForm(json.RawMessage(`{"properties":{"settings":{"type":"object","description":"`+description+`"}},"required":["settings"]}`), Options{})
+	}
+	c, _ := form(`The settings (for example {\"to\":\"team@example.com\"} for mail)`).Next(nil, Mark{})
+	if want := `{"settings":{"to":"team@example.com"}}`; string(c.Arguments) != want {
+		t.Errorf("%s, want %s", c.Arguments, want)
+	}
+	for refusal, want := range map[string]string{
+		"settings must be a non-empty JSON object": `{"settings":{"note":"A short note about milk and bread (marlow-c1)."}}`,
+		"settings are wrong":                       "",
+	} {
+		f := form("The settings")
+		c, _ := f.Next(nil, Mark{})
+		f.Refused(c, refusal)
+		if c, _ := f.repaired(nil, Mark{Call: 1}); string(c.Arguments) != want {
+			t.Errorf("%s: %s, want %s", refusal, c.Arguments, want)
+		}
+	}
+}

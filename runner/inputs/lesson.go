@@ -69,6 +69,14 @@ var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|number
 // bound finds the bounds that an error names for a number.
 var bound = lazyregexp.New(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
 
+// begins finds how an error says that a value has to begin: in quotes, or with what is no letter. scheme is the
+// beginning of a URL, and plainPart what may follow another.
+var (
+	begins    = lazyregexp.New("(?i)\\b(?:start|begin)(?:s|ning|ing)? with:? (?:an? |the )?(?:prefix )?(?:[\"'`]([\\w-]{1,31})[\"'`]|[\"'`]?([\\w.:@#$/-]{0,31}[.:@#$/_-]))")
+	scheme    = lazyregexp.New(`^\w+://`)
+	plainPart = lazyregexp.New(`[\w./-]+`)
+)
+
 // outside finds errors that say that a path lies where it may not.
 var outside = lazyregexp.New(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
 	`must be (?:with)?in|must be (?:inside|under|below)|access denied|forbidden|restricted)\b`)
@@ -90,6 +98,7 @@ func (f *Form) Refused(c Case, text string) {
 	}
 	f.miss(c, text)
 	f.missKeys(text)
+	f.missEntries(text)
 	blamed, offered := c.blamed(text), c.offered(text)
 	for _, p := range blamed {
 		f.learn(p, text, offered)
@@ -218,6 +227,9 @@ func (f *Form) offersFor(p placed, text string, offered []string) (found []strin
 		for _, match := range bound.FindAllStringSubmatch(text, maxOffers) {
 			found = append(found, match[1])
 		}
+	}
+	if match := begins.FindStringSubmatch(text); match != nil && !strings.HasPrefix(p.value, match[1]+match[2]) {
+		found = append(found, match[1]+match[2]+strings.TrimLeft(plainPart.FindString(scheme.ReplaceAllLiteralString(p.value, "")), "/"))
 	}
 	found = slices.DeleteFunc(append(found, offered...), func(offer string) bool {
 		return stripped(offer) == stripped(p.value) || f.mentions(offer, p.name)

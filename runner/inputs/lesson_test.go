@@ -19,6 +19,8 @@ func TestRefusalsAreLessons(t *testing.T) {
 		"letters":    {"make_table", "table_name", "%s: only letters, digits and underscores are allowed", "marlow_c1"},
 		"bound to":   {"read", "path", "Access denied - path outside allowed directories: %s not in /srv/notes, /etc", "/srv/notes/marlow-files/note.txt"},
 		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/marlow-files"},
+		"a start":    {"call", "endpoint", `endpoint must begin with "notes:" (got "%s")`, "notes:c0.pages.example.net/notes"},
+		"a prefix":   {"show", "project", `Invalid project "%s": it starts with prj_`, "prj_A"},
 		"new there":  {"write_file", "path", "%s: forbidden", "/srv/notes/marlow-c1-note.txt"},
 	} {
 		f := NewForm(json.RawMessage(`{"properties":{"`+tc.property+`":{"type":"string"}},"required":["`+tc.property+`"]}`),

@@ -68,10 +68,15 @@ var ofJSON = lazyregexp.New(`(?i)\bJSON[ -]?(?:array|object|string|text|list|map
 
 // exemplary finds the JSON that a description of such a text has for examples.
 func exemplary(description string) (found []string) {
-	rest := head(description, maxLength)
-	if !ofJSON.MatchString(rest) {
+	if !ofJSON.MatchString(head(description, maxLength)) {
 		return nil
 	}
+	return inJSON(description)
+}
+
+// inJSON are the objects and lists in JSON that a text has.
+func inJSON(text string) (found []string) {
+	rest := head(text, maxLength)
 	for range maxOffers {
 		at := strings.IndexAny(rest, "[{")
 		if at < 0 || len(found) >= 4 {

@@ -37,7 +37,12 @@ type reply struct {
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
 	if told := s.wire.conn.Calling; told != nil {
 		told(Calling{Arguments: c.Arguments})
-		defer func() { told(Calling{Ended: true, Refusal: got.text}) }()
+		defer func() {
+			if errors.Is(err, errTimeout) { // for want of something, perhaps
+				got.text = err.Error()
+			}
+			told(Calling{Ended: true, Refusal: got.text})
+		}()
 	}
 	t.limit = s.patience(s.longest(t))
 	q := query{

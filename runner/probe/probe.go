@@ -67,7 +67,7 @@ type Conn struct {
 }
 
 // Calling is a moment of a call: its beginning, with the arguments, or its end, with the
-// error that it was answered with; "" is none.
+// error that it was answered with, or that it was not answered in time; "" is none.
 type Calling struct {
 	Arguments json.RawMessage
 	Ended     bool

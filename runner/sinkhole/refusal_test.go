@@ -45,6 +45,7 @@ func TestMissingFields(t *testing.T) {
 		`datasource type is "note", expected "loki"`:                                     {{path: "type", literal: `"loki"`}},
 		`Expected status 'active', got 'ok'`:                                             {{path: "status", literal: `"active"`}},
 		`Expected a resource kind "Deployment", but got "note"`:                          {{path: "kind", literal: `"Deployment"`}},
+		`dashboard is not a JSON object`:                                                 {{path: "dashboard", anywhere: true, kind: "object"}},
 		`value of type string, not number`:                                               nil,
 		`unexpected state note, not supported`:                                           nil,
 		`request failed with status 404 not found`:                                       nil,

@@ -38,6 +38,7 @@ var sentences = []sentence{
 	{says: lazyregexp.New(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
 	{says: lazyregexp.New(`(?i)\b(type|kind|status|state)(?: is| was|:)? ` + sortWord + `(?:,? but|,| and|;)? (?:is )?(?:not|expected|must be|should be|wanted|want|instead of|rather than) ` + sortWord), path: 1, text: 3},
 	{says: lazyregexp.New(`(?i)\b(?:expected|wanted|want|requires?|not) (?:of )?(?:a |the )?(?:\w{1,32} )?(type|kind|status|state):? ` + sortWord + `,? (?:but )?(?:got|received|found|was|is)\b`), path: 1, text: 2},
+	{says: lazyregexp.New(`\b([A-Za-z_]\w{0,63})["'` + "`" + `]? (?:is not|should be|must be|to be) an? (?:valid |JSON |non-empty ){0,3}(object|array|list|map|dict|string|number|boolean|integer)\b`), name: 1, value: 2},
 	{says: lazyregexp.New(`\bKeyError: '([\w$-]{1,64})'`), name: 1},
 	{says: lazyregexp.New(`(?:^|: )'([A-Za-z_][\w$-]{0,63})'$`), name: 1},
 	{says: lazyregexp.New(`(?i)\b(?:missing|required)(?: required)? (?:property|field|key|attribute|parameter):? ['"` + "`" + `]?([A-Za-z_][\w$]{0,63})`), name: 1},
