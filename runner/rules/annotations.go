@@ -29,7 +29,7 @@ func findChanges(in Input) []draft {
 		clause, ok := in.promised(e, "readOnlyHint")
 		did := alters(e)
 		_, _, lasts := in.persists(own, e, &draft{})
-		if !ok || did == "" || passing(e.Path) || lasts || in.remembers(own, e) {
+		if !ok || did == "" || passing(e.Path) || lasts || in.remembers(own, e) || in.keepsBooks(own, e) {
 			return false
 		}
 		if strings.HasPrefix(e.Operation, "mkdir") && strings.Contains(e.Path, "/.") && !handed(e.Path) {
@@ -45,13 +45,37 @@ func findChanges(in Input) []draft {
 }
 
 // remembers reports whether a file is one of those in which the server keeps answers, whatever it calls them: in a
-// hidden directory of its own, where the same tool reads far more often than it writes. A history is written to in every call.
+// hidden directory of its own, where the same tool reads far more often than it writes.
 func (in Input) remembers(own ownPaths, e profile.Effect) bool {
-	if inside, home := own.inHome(e.Path); !home || inside[0] != '.' || !own.owns(e.Path) {
+	if !own.hides(e.Path) {
 		return false
 	}
 	use := in.ran.within[dirOf(e)]
 	return use.reads >= 4*use.writes && use.reads > 0
+}
+
+// leastBooks is how many capabilities change a file that is the server's own account of itself.
+const leastBooks = 3
+
+// keepsBooks reports whether a file is one in which the server keeps a history or statistics of whatever it is asked, in a
+// hidden directory of its own: that is not the doing of any one tool.
+func (in Input) keepsBooks(own ownPaths, e profile.Effect) bool {
+	if e.Kind == profile.KindDelete || !own.hides(e.Path) {
+		return false
+	}
+	changing := map[report.Capability]bool{}
+	for _, i := range in.ran.at[e.Path] {
+		if other := in.Profile.Effects[i]; alters(other) != "" && other.Kind != profile.KindDelete {
+			changing[other.Capability] = true
+		}
+	}
+	return len(changing) >= leastBooks
+}
+
+// hides reports whether a path lies in a hidden directory of the server's own, in the home.
+func (g ownPaths) hides(name string) bool {
+	inside, home := g.inHome(name)
+	return home && inside[0] == '.' && g.owns(name)
 }
 
 // alters says what was done to a file that is changed now; "" where it was only opened,

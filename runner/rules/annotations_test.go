@@ -55,6 +55,9 @@ const (
 func TestHints(t *testing.T) {
 	outside := connect(call, "tcp", "93.184.216.34", 80)
 	appending := with(changed("openat", note), func(e *profile.Effect) { e.Opening = "O_APPEND" })
+	tool := func(name string) func(e *profile.Effect) {
+		return func(e *profile.Effect) { e.Capability.Name = name }
+	}
 	overlap := func(e *profile.Effect) {
 		e.AlternativeCause = report.Capability{Kind: report.CapabilityTool, Name: "other"}
 	}
@@ -75,6 +78,9 @@ func TestHints(t *testing.T) {
 		"a cache":                    {readOnly, []profile.Effect{stored(home + "/.cache/x/y"), changed("mkdir", home+"/.cache")}, ""},
 		"answers that it keeps":      {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a/1.json")), times(1, stored(home+"/.notes/a/2.json")), times(8, read(call, home+"/.notes/a/1.json"))}, ""},
 		"a history":                  {readOnly, []profile.Effect{times(8, stored(home+"/.notes/a")), times(8, read(call, home+"/.notes/a"))}, "HINT-001 Medium"},
+		"a history of all tools":     {readOnly, []profile.Effect{stored(home + "/.notes/a"), with(stored(home+"/.notes/a"), tool("b")), with(stored(home+"/.notes/a"), tool("c"))}, ""},
+		"a history of two tools":     {readOnly, []profile.Effect{stored(home + "/.notes/a"), with(stored(home+"/.notes/a"), tool("b"))}, "HINT-001 Medium"},
+		"others' file of all tools":  {readOnly, []profile.Effect{stored(home + "/.vim/a"), with(stored(home+"/.vim/a"), tool("b")), with(stored(home+"/.vim/a"), tool("c"))}, "HINT-001 Medium"},
 		"what another tool reads":    {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a")), times(8, read(startup, home+"/.notes/a"))}, "HINT-001 Medium"},
 		"answers in others' files":   {readOnly, []profile.Effect{times(1, stored(home+"/.vim/a")), times(8, read(call, home+"/.vim/a"))}, "HINT-001 Medium"},
 		"a cache of kubectl's":       {readOnly, []profile.Effect{stored("/root/.kube/cache/discovery/x.json.12")}, ""},
