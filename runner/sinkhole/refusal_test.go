@@ -36,6 +36,7 @@ func TestMissingFields(t *testing.T) {
 		`Error executing tool t: 'channel'`:                                              {{path: "channel", anywhere: true}},
 		`KeyError: 'data'`:                                                               {{path: "data", anywhere: true}},
 		`TypeError: response.data.issues.map is not a function`:                          {{path: "issues", anywhere: true, kind: "array"}},
+		`e.data?.filter is not a function`:                                               {{path: "data", anywhere: true, kind: "array"}},
 		`list indices must be integers or slices, not str`:                               {{kind: "object"}},
 		`json: cannot unmarshal object into Go value of type []github.Repository`:        {{kind: "array"}},
 		`json: cannot unmarshal string into Go struct field Issue.user.id of type int64`: {{path: "user.id", kind: "int64"}},

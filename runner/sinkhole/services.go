@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -14,7 +15,7 @@ import (
 type service func(r *http.Request, sent []byte) any
 
 // services are those that are known; each returns nil for requests that are not its own.
-var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker, slack}
+var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker, slack, prometheus}
 
 // document returns the answer of the service that knows a request; nil if none does.
 func document(r *http.Request, sent []byte) any {
@@ -58,6 +59,47 @@ func slack(r *http.Request, _ []byte) any {
 		return nil
 	}
 	return map[string]any{"ok": true, "url": "https://note." + r.Host + "/", "team": "note", "user": "note", "team_id": "T00000001", "user_id": "U00000001"}
+}
+
+// metrics matches what Prometheus and Loki, and who speaks as they do, are asked for (prometheus.io/docs, HTTP API;
+// grafana.com/docs/loki, HTTP API).
+var metrics = lazyregexp.New(`(/loki)?/api/v1/(query|query_range|labels?|series|metadata|targets|rules|alerts|patterns|index/(?:stats|volume)|label/[^/]+/values)$`)
+
+// prometheus has one series without samples. Other services have paths that end so, but not with its parameters.
+func prometheus(r *http.Request, sent []byte) any {
+	asked := metrics.FindStringSubmatch(r.URL.Path)
+	known := slices.ContainsFunc([]string{"/loki/", "/prometheus/", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
+	form, _ := url.ParseQuery(string(sent)) // what is no form has no parameters
+	if asked == nil || !known && !r.URL.Query().Has("query") && !r.URL.Query().Has("match[]") && !form.Has("query") && !form.Has("match[]") {
+		return nil
+	}
+	series := map[string]any{"__name__": "note", "job": "note", "instance": "note"}
+	var data any
+	switch what := asked[2]; {
+	case what == "index/stats":
+		return map[string]any{"streams": 1, "chunks": 1, "entries": 1, "bytes": 1}
+	case strings.HasPrefix(what, "query") || what == "index/volume":
+		kind := map[bool]string{true: "matrix", false: "vector"}[what == "query_range"]
+		if asked[1] != "" && what != "index/volume" {
+			kind = "streams"
+		}
+		data = map[string]any{"resultType": kind, "result": []any{}}
+	case what == "series":
+		data = []any{series}
+	case what == "patterns":
+		data = []any{}
+	case what == "metadata":
+		data = map[string]any{"note": []any{map[string]any{"type": "gauge", "help": "note", "unit": ""}}}
+	case what == "targets":
+		data = map[string]any{"activeTargets": []any{map[string]any{"labels": series, "discoveredLabels": series, "scrapePool": "note", "scrapeUrl": address(r, "/metrics"), "health": "up", "lastError": "", "lastScrape": moment}}, "droppedTargets": []any{}}
+	case what == "rules":
+		data = map[string]any{"groups": []any{}}
+	case what == "alerts":
+		data = map[string]any{"alerts": []any{}}
+	default:
+		data = []string{"note"}
+	}
+	return map[string]any{"status": "success", "data": data}
 }
 
 // The questions of Elasticsearch's clients, and of OpenSearch's.

@@ -53,7 +53,7 @@ var sentences = []sentence{
 	{says: lazyregexp.New(`\(intermediate value\)\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), root: true, kind: "array"},
 	{says: lazyregexp.New(`Cannot read propert(?:y|ies) of (?:undefined|null) \(reading '([\w$]{1,64})'\)`), name: 1},
 	{says: lazyregexp.New(`Cannot destructure property '([\w$]{1,64})' of`), name: 1},
-	{says: lazyregexp.New(`\b([A-Za-z_$][\w$]{0,63})\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},
+	{says: lazyregexp.New(`\b([A-Za-z_$][\w$]{0,63})\??\.(?:` + strings.Join(ofLists, "|") + `) is not a function`), name: 1, kind: "array"},
 	{says: lazyregexp.New(`\.([A-Za-z_$][\w$]{0,63}) is not iterable`), name: 1, kind: "array"},
 }
 
