@@ -57,6 +57,9 @@ func (p Plan) asked(o observation) []decoy.Var {
 			given = p.give(given, name, prefixOf(name, text))
 		}
 	}
+	for _, text := range o.refusals() {
+		given = excluding(given, text)
+	}
 	if !reflect.DeepEqual(given, o.how.asked) {
 		return given
 	}
@@ -73,6 +76,22 @@ func (p Plan) asked(o observation) []decoy.Var {
 	}
 	return given
 }
+
+// excluding are variables without those that an error says must not be there beside others.
+func excluding(given []decoy.Var, text string) []decoy.Var {
+	for _, found := range excludes.FindAllStringSubmatch(text, maxAsked) {
+		name := strings.ToLower(found[1] + found[2])
+		given = slices.DeleteFunc(given, func(v decoy.Var) bool {
+			own := strings.ToLower(v.Name)
+			return own == name || strings.HasSuffix(own, "_"+name)
+		})
+	}
+	return given
+}
+
+// excludes matches "if A is set, B must be None" and "B and A are mutually exclusive".
+var excludes = lazyregexp.New(`(?i)\b(?:if|when) ['"\x60]?(\w+)['"\x60]? is (?:set|given|provided|specified|present)\b[^.\n]{0,80}\b(?:must not|must be (?:None|null|unset|empty|absent)|cannot|can't|may not|should not)\b|` +
+	`\w['"\x60]? (?:and|or) ['"\x60]?(\w+)['"\x60]? (?:are mutually exclusive|cannot both|can't both|(?:cannot|can't|must not) be (?:set|used|given|provided|specified) (?:together|at the same time))`)
 
 // operational are variables by which a server is told to listen, or how to run.
 var operational = lazyregexp.New(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
@@ -146,8 +165,8 @@ var (
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
 	// unset matches words that are said of variables, and not of arguments.
 	unset = lazyregexp.New(`(?i)\b(?:set|unset|export|(?:not |un)(?:configured|defined))\b`)
-	// constant is a name as most variables have it.
-	constant = lazyregexp.New(`\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b`)
+	// constant is a name as most variables have it; behind "..." is the end of one.
+	constant = lazyregexp.New(`(?:^|[^.\w]|(?:^|[^.])\.)([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\b`)
 	// explicit is a name that a runtime or a person calls that of a variable.
 	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
 	environment = lazyregexp.New(`(?i)\benv(?:ironment)?\b`)
@@ -171,8 +190,8 @@ func variablesIn(text string) (names []string) {
 	for _, found := range explicit.FindAllStringSubmatch(text, maxAsked) {
 		add(found[1])
 	}
-	for _, name := range constant.FindAllString(text, maxAsked) {
-		if decoy.Configures(name) {
+	for _, found := range constant.FindAllStringSubmatch(text, maxAsked) {
+		if name := found[1]; decoy.Configures(name) {
 			add(name)
 		}
 	}

@@ -25,6 +25,8 @@ func TestVariablesIn(t *testing.T) {
 		"1 validation error for Settings\nnotion_token\n  Field required [type=missing, input_value={}]": "NOTION_TOKEN",
 		"Missing environment variables:\n    ACME_HOST: undefined":                                       "ACME_HOST",
 		"code: 'ERR_MODULE_NOT_FOUND', INVALID_ARGUMENT is required":                                     "",
+		"process.env.ACME_KEY is not set":                                                                "ACME_KEY",
+		"ACME_URL is required, input_value={'a': 'https://q...ME_LOCAL_PATH': '/tmp'}":                   "ACME_URL",
 		"listening, API_KEY=x":      "",
 		"the file must have a NAME": "",
 	} {
@@ -67,6 +69,25 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	}
 	if g := gaps(nil, runs, observation{}, observation{}, report.NetworkSinkhole); len(g) != 1 || g[0].What != "MissingVariables" || g[0].Count != 2 || !strings.Contains(g[0].Detail, "ACME_TOKEN, ACME_URL") {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestVariablesThatExclude: of variables that exclude one another, the server is left those that it can have.
+func TestVariablesThatExclude(t *testing.T) {
+	for says, want := range map[string]string{
+		"Value error, If 'local_path' is set, 'location' and 'api_key' must be None.": "ACME_API_KEY ACME_URL",
+		"url and local_path are mutually exclusive":                                   "ACME_API_KEY ACME_URL",
+		"if path is set, nothing must be missing":                                     "ACME_API_KEY ACME_LOCAL_PATH ACME_URL",
+		"the key is wrong": "ACME_API_KEY ACME_LOCAL_PATH ACME_URL",
+	} {
+		var given []decoy.Var
+		for _, name := range []string{"ACME_API_KEY", "ACME_LOCAL_PATH", "ACME_URL"} {
+			given = append(given, decoy.Asked(name, ""))
+		}
+		left := Plan{}.asked(dies(launch{asked: given}, says))
+		if got := strings.Join(namesOf(left), " "); got != want {
+			t.Errorf("%q: %q, want %q", says, got, want)
+		}
 	}
 }
 
