@@ -115,6 +115,8 @@ func TestRefusedURLs(t *testing.T) {
 		{example, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide", "http://c2.pages.example.net/notes"}, ""},
 		{inward, "host is not allowed", true, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
 		{example, "host is not allowed", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
+		{"YouTube video URL or ID", "Could not extract video ID", true, []string{"https://c0.pages.example.net/notes", "https://www.youtube.com/watch?v=jNQXAC9IVRw"}, ""},
+		{"YouTube video URL or ID", "Could not extract video ID", false, []string{"https://c0.pages.example.net/notes", "http://c1.pages.example.net/notes"}, ""},
 		{"URL of the page", "URL must be of a supported domain", true, []string{"https://c0.pages.example.net/notes", "https://docs.test/guide.html"}, "Reads a page.\n- https://docs.test/guide.html"},
 	} {
 		f := textForm("read_page", "url", tc.description)

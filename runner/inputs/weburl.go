@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -56,8 +57,28 @@ func (d *draft) page(n *node, made string) string {
 	return made
 }
 
-// asDescribed are the URLs that a place's schema or the tool's description has, as they stand, for tools that take no
-// other host than theirs: where all names lead to the sinkhole, none is reached.
+// sites are URLs as well-known services have them, by the words for these: a tool that takes a page of one takes no other.
+var sites = []hint{
+	{[]string{"youtube"}, "https://www.youtube.com/watch?v=jNQXAC9IVRw"},
+	{[]string{"vimeo"}, "https://vimeo.com/76979871"},
+	{[]string{"github"}, "https://github.com/octocat/Hello-World"},
+	{[]string{"gitlab"}, "https://gitlab.com/gitlab-org/gitlab"},
+	{[]string{"figma"}, "https://www.figma.com/design/abcdefghijklmnopqrstuv/Notes?node-id=1-2"},
+	{[]string{"notion"}, "https://www.notion.so/Notes-0123456789abcdef0123456789abcdef"},
+	{[]string{"spotify"}, "https://open.spotify.com/track/11dFghVXANMlKmJXsNCbNl"},
+	{[]string{"reddit"}, "https://www.reddit.com/r/programming/comments/abc123/notes/"},
+	{[]string{"twitter", "tweet"}, "https://x.com/jack/status/20"},
+	{[]string{"linkedin"}, "https://www.linkedin.com/in/notes/"},
+	{[]string{"instagram"}, "https://www.instagram.com/p/C0abcdefghi/"},
+	{[]string{"tiktok"}, "https://www.tiktok.com/@notes/video/7000000000000000000"},
+	{[]string{"bilibili"}, "https://www.bilibili.com/video/BV1GJ411x7h7"},
+	{[]string{"wikipedia"}, "https://en.wikipedia.org/wiki/Milk"},
+	{[]string{"arxiv"}, "https://arxiv.org/abs/1706.03762"},
+	{[]string{"jira", "atlassian"}, "https://notes.atlassian.net/browse/NOTE-1"},
+}
+
+// asDescribed are the URLs that a place's schema or the tool's description has, as they stand, and those of a service
+// that they name, for tools that take no other host than theirs: where all names lead to the sinkhole, none is reached.
 func (f *Form) asDescribed(n *node) (found []candidate) {
 	known := f.lessons[n.at]
 	if known == nil || known.web == 0 || !f.options.Sunk || n.kind != "string" && n.kind != "" {
@@ -66,6 +87,12 @@ func (f *Form) asDescribed(n *node) (found []candidate) {
 	for _, value := range proposed(n) {
 		if public(plain(value)) {
 			found = append(found, candidate{value: value, source: "its schema", stands: true})
+		}
+	}
+	of := slices.Concat(split(n.name), nouns(strings.ToLower(said(n))), f.about)
+	for _, site := range sites {
+		if has(of, site.words) {
+			found = append(found, candidate{value: site.value, source: "the service that it names", stands: true})
 		}
 	}
 	for _, of := range []struct{ text, source string }{{said(n), "its description"}, {head(f.options.Said, 4*maxLength), "the description of the tool"}} {
