@@ -167,6 +167,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if rows, is := clickHouseRows(r, sent); is {
 		return rows
 	}
+	if video, is := youTube(r); is {
+		return video
+	}
 	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
 		return content{kind, ""} // a message whose fields all have their defaults
 	}

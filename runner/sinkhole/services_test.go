@@ -134,3 +134,19 @@ func TestProtobuf(t *testing.T) {
 		}
 	}
 }
+
+// A video has a page with a key and the player's answer, which leads to captions.
+func TestYouTube(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.youtube.com/watch?v=a":                              `"INNERTUBE_API_KEY":"`,
+		"https://www.youtube.com/youtubei/v1/player?key=a":               `"baseUrl":"https://www.youtube.com/api/timedtext?`,
+		"https://www.youtube.com/api/timedtext?v=note&lang=en":           `<text start="0"`,
+		"https://www.youtube.com/api/timedtext?v=note&lang=en&fmt=json3": `"segs":[{"utf8":`,
+		"https://www.googleapis.com/youtube/v3/player":                   `"items":[]`,
+		"https://notyoutube.com/watch?v=a":                               `"items":[]`,
+	} {
+		if got := newAsker().content(httptest.NewRequest(http.MethodGet, url, nil), nil); !strings.Contains(got.body, want) {
+			t.Errorf("%s: %s", url, got.body)
+		}
+	}
+}
