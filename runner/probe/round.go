@@ -206,7 +206,7 @@ func (s *session) missed(t *target, err error) {
 		s.timeouts++
 		t.timeouts++
 		t.skipped, t.out = report.SkippedTimeout, t.timeouts > 1
-		if s.options.Prompt[t.of] && t.limit >= leastPatience {
+		if s.options.Prompt[t.of] && t.limit >= promptPatience {
 			s.result.Stalled = append(s.result.Stalled, t.of)
 		}
 	case errors.Is(err, errTooLong):
