@@ -321,9 +321,7 @@ func (p Plan) options(how launch) probe.Options {
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound(), Sunk: p.Network == report.NetworkSinkhole},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
-	}
-	if how.moment == "" {
-		options.Following, options.Reserved = neededLaunches, reserved(p.Timeout)
+		Following: how.following(), Reserved: reserved(p.Timeout),
 	}
 	if len(how.given) > 0 {
 		options.Given = maps.Clone(how.given)

@@ -27,7 +27,7 @@ const (
 	// mostReserved bounds what of an audit's time is kept for the launches after the
 	// first at most; of a short one, a quarter is.
 	mostReserved = time.Minute
-	// neededLaunches is how many follow for certain that an audit needs.
+	// neededLaunches is how many an audit needs after the first.
 	neededLaunches = 2
 	// onceTimeout is how long a call may take for another client. What it does when
 	// it takes its time, the first launch has shown.
@@ -150,6 +150,14 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		}
 		runs = append(runs, o)
 	}
+}
+
+// following is how many launches an audit needs after this one, for certain.
+func (how launch) following() int {
+	if how.moment != "" {
+		return 0
+	}
+	return neededLaunches
 }
 
 // within bounds the time of a launch.

@@ -156,6 +156,8 @@ func protocolOf(first []byte, port uint16) speaker {
 		return (*conversation).http
 	case len(first) >= 8 && first[0] == 0 && startsWith(first[4:], starts):
 		return (*conversation).postgres
+	case bytes.HasPrefix(first, boltMagic):
+		return (*conversation).bolt
 	case beginsMongo(first):
 		return (*conversation).mongo
 	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
@@ -171,7 +173,7 @@ func startsWith(first []byte, any [][]byte) bool {
 
 // undecided reports whether more bytes could still make a protocol of it.
 func undecided(first []byte) bool {
-	if len(first) < 8 && first[0] == 0 || len(first) < 2 && (first[0] == handshake[0] || first[0] == '*') {
+	if len(first) < len(boltMagic) && bytes.HasPrefix(boltMagic, first) || len(first) < 8 && first[0] == 0 || len(first) < 2 && (first[0] == handshake[0] || first[0] == '*') {
 		return true
 	}
 	return slices.ContainsFunc(methods, func(m []byte) bool { return len(first) < len(m) && bytes.HasPrefix(m, first) })

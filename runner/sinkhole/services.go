@@ -65,41 +65,52 @@ func slack(r *http.Request, _ []byte) any {
 // grafana.com/docs/loki, HTTP API).
 var metrics = lazyregexp.New(`(/loki)?/api/v1/(query|query_range|labels?|series|metadata|targets|rules|alerts|patterns|index/(?:stats|volume)|label/[^/]+/values)$`)
 
-// prometheus has one series without samples. Other services have paths that end so, but not with its parameters.
+// prometheus has one series without samples.
 func prometheus(r *http.Request, sent []byte) any {
 	asked := metrics.FindStringSubmatch(r.URL.Path)
-	known := slices.ContainsFunc([]string{"/loki/", "/prometheus/", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
-	form, _ := url.ParseQuery(string(sent)) // what is no form has no parameters
-	if asked == nil || !known && !r.URL.Query().Has("query") && !r.URL.Query().Has("match[]") && !form.Has("query") && !form.Has("match[]") {
+	if asked == nil || !asksMetrics(r, sent) {
 		return nil
 	}
 	series := map[string]any{"__name__": "note", "job": "note", "instance": "note"}
-	var data any
-	switch what := asked[2]; {
+	what, kind := asked[2], "vector"
+	switch {
+	case asked[1] != "":
+		kind = "streams"
+	case what == "query_range":
+		kind = "matrix"
+	}
+	data, known := map[string]any{
+		"query":        map[string]any{"resultType": kind, "result": []any{}},
+		"query_range":  map[string]any{"resultType": kind, "result": []any{}},
+		"index/volume": map[string]any{"resultType": "vector", "result": []any{}},
+		"series":       []any{series},
+		"patterns":     []any{},
+		"metadata":     map[string]any{"note": []any{map[string]any{"type": "gauge", "help": "note", "unit": ""}}},
+		"targets": map[string]any{"droppedTargets": []any{}, "activeTargets": []any{map[string]any{
+			"labels": series, "discoveredLabels": series, "scrapePool": "note", "scrapeUrl": address(r, "/metrics"), "health": "up", "lastError": "", "lastScrape": moment,
+		}}},
+		"rules":  map[string]any{"groups": []any{}},
+		"alerts": map[string]any{"alerts": []any{}},
+	}[what]
+	switch {
 	case what == "index/stats":
 		return map[string]any{"streams": 1, "chunks": 1, "entries": 1, "bytes": 1}
-	case strings.HasPrefix(what, "query") || what == "index/volume":
-		kind := map[bool]string{true: "matrix", false: "vector"}[what == "query_range"]
-		if asked[1] != "" && what != "index/volume" {
-			kind = "streams"
-		}
-		data = map[string]any{"resultType": kind, "result": []any{}}
-	case what == "series":
-		data = []any{series}
-	case what == "patterns":
-		data = []any{}
-	case what == "metadata":
-		data = map[string]any{"note": []any{map[string]any{"type": "gauge", "help": "note", "unit": ""}}}
-	case what == "targets":
-		data = map[string]any{"activeTargets": []any{map[string]any{"labels": series, "discoveredLabels": series, "scrapePool": "note", "scrapeUrl": address(r, "/metrics"), "health": "up", "lastError": "", "lastScrape": moment}}, "droppedTargets": []any{}}
-	case what == "rules":
-		data = map[string]any{"groups": []any{}}
-	case what == "alerts":
-		data = map[string]any{"alerts": []any{}}
-	default:
+	case !known:
 		data = []string{"note"}
 	}
 	return map[string]any{"status": "success", "data": data}
+}
+
+// asksMetrics reports whether a request is for Prometheus or Loki: other services have paths that end as theirs do, but
+// not with their parameters.
+func asksMetrics(r *http.Request, sent []byte) bool {
+	form, _ := url.ParseQuery(string(sent)) // what is no form has no parameters
+	for _, parameter := range []string{"query", "match[]"} {
+		if form.Has(parameter) || r.URL.Query().Has(parameter) {
+			return true
+		}
+	}
+	return slices.ContainsFunc([]string{"/loki/", "/prometheus/", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
 }
 
 // The questions of Elasticsearch's clients, and of OpenSearch's.

@@ -1,0 +1,193 @@
+package sinkhole
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// boltMagic begins what a client of Neo4j says ("Bolt Protocol", handshake); its four proposals of a
+// version follow.
+var boltMagic = []byte{0x60, 0x60, 0xB0, 0x17}
+
+// The messages of Bolt by their signatures.
+const (
+	boltGoodbye = 0x02
+	boltHello   = 0x01
+	boltRun     = 0x10
+	boltPull    = 0x3F
+	boltRoute   = 0x66
+	boltSuccess = 0x70
+	boltRecord  = 0x71
+)
+
+// maxBolt is how much of one message is read, in bytes; the rest is only taken in.
+const maxBolt = 64 << 10
+
+// bolt lets everybody in, and has one record for each query.
+func (t *conversation) bolt() {
+	t.flow.describe("bolt", t.host, "")
+	in := &tapped{Conn: t.conn, flow: t.flow}
+	greeting := make([]byte, len(boltMagic)+16)
+	t.wait(betweenQueries)
+	if _, err := io.ReadFull(in, greeting); err != nil || !t.say(boltVersion(greeting[len(boltMagic):])) {
+		return
+	}
+	var columns []string
+	for {
+		t.wait(betweenQueries)
+		message, err := readBolt(in)
+		if err != nil || len(message) < 2 || message[1] == boltGoodbye {
+			return
+		}
+		if message[1] == boltRun {
+			columns = returned(message)
+		}
+		if !t.say(boltReply(message[1], columns, t.host)) {
+			return
+		}
+	}
+}
+
+// boltVersion is the first proposal of a version that is known, 4 or 5; none is zero.
+func boltVersion(proposals []byte) string {
+	for version := range slices.Chunk(proposals, 4) {
+		if len(version) == 4 && (version[3] == 4 || version[3] == 5) {
+			return string([]byte{0, 0, version[2], version[3]})
+		}
+	}
+	return "\x00\x00\x00\x00"
+}
+
+// readBolt reads one message, which comes in chunks with their lengths before them, up to an empty one.
+func readBolt(in io.Reader) (message []byte, err error) {
+	var length [2]byte
+	for {
+		if _, err := io.ReadFull(in, length[:]); err != nil {
+			return nil, err
+		}
+		n := int64(binary.BigEndian.Uint16(length[:]))
+		if n == 0 && len(message) > 0 {
+			return message, nil
+		}
+		var chunk bytes.Buffer // n == 0 keeps the connection alive
+		if _, err := io.CopyN(&chunk, in, n); err != nil {
+			return nil, err
+		}
+		message = append(message, chunk.Bytes()[:min(chunk.Len(), maxBolt-len(message))]...)
+	}
+}
+
+// boltReply is the answer to a message; columns are those of the query before.
+func boltReply(signature byte, columns []string, host string) string {
+	success := map[string]any{}
+	switch signature {
+	case boltHello:
+		success["server"], success["connection_id"] = "Neo4j/5.20.0", "bolt-1"
+	case boltRoute:
+		servers := []any{}
+		for _, role := range []string{"ROUTE", "READ", "WRITE"} {
+			servers = append(servers, map[string]any{"role": role, "addresses": []any{host + ":7687"}})
+		}
+		success["rt"] = map[string]any{"ttl": 100, "db": "neo4j", "servers": servers}
+	case boltRun:
+		fields := []any{}
+		for _, column := range columns {
+			fields = append(fields, boltName(column))
+		}
+		success["fields"], success["t_first"] = fields, 1
+	case boltPull:
+		success["has_more"], success["type"], success["db"], success["t_last"] = false, "r", "neo4j", 1
+		record := []any{}
+		for _, column := range columns {
+			record = append(record, boltCell(column))
+		}
+		if len(record) > 0 {
+			return inChunks(boltRecord, record) + inChunks(boltSuccess, success)
+		}
+	}
+	return inChunks(boltSuccess, success)
+}
+
+// inChunks is a message of one field, in chunks.
+func inChunks(signature byte, field any) string {
+	message := append([]byte{0xB1, signature}, pack(nil, field)...)
+	var out []byte
+	for chunk := range slices.Chunk(message, 0xFFFF) {
+		out = append(binary.BigEndian.AppendUint16(out, uint16(len(chunk))), chunk...)
+	}
+	return string(append(out, 0, 0))
+}
+
+// pack appends a value as PackStream has it: texts and lists have up to 255 bytes or items, numbers up to 127.
+func pack(out []byte, value any) []byte {
+	switch v := value.(type) {
+	case bool:
+		return append(out, map[bool]byte{true: 0xC3, false: 0xC2}[v])
+	case int:
+		return append(out, byte(v&0x7F))
+	case string:
+		v = v[:min(len(v), 255)]
+		return append(append(out, 0xD0, byte(len(v))), v...)
+	case []any:
+		v = v[:min(len(v), 255)]
+		out = append(out, 0xD4, byte(len(v)))
+		for _, item := range v {
+			out = pack(out, item)
+		}
+		return out
+	case map[string]any:
+		out = append(out, 0xD8, byte(len(v)))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = pack(pack(out, key), v[key])
+		}
+		return out
+	}
+	return append(out, 0xC0)
+}
+
+// What a query of Cypher returns, up to what is no text any more, what counts, and what is no more than a name.
+var (
+	returns  = lazyregexp.New(`(?is)\breturn\s+(?:distinct\s+)?([\x20-\x7E\s]{1,1000}?)(?:\s(?:order by|skip|limit)\s|[^\x20-\x7E\s]|;|$)`)
+	counting = lazyregexp.New(`(?i)^(?:count|size|sum|length|id)\s*\(`)
+	bareName = lazyregexp.New(`^\w+$`)
+)
+
+// returned are the columns of the query in a message, as they are written.
+func returned(message []byte) []string {
+	all := returns.FindAllStringSubmatch(string(message), -1)
+	if len(all) == 0 {
+		return nil
+	}
+	columns := pieces(all[len(all)-1][1], isComma)
+	return columns[:min(len(columns), maxColumns)]
+}
+
+// boltName is the name of a column, as it is written where it has none.
+func boltName(column string) string {
+	column = strings.TrimSpace(column)
+	if match := alias.FindStringSubmatch(column); match != nil {
+		return match[1]
+	}
+	return column
+}
+
+// boltCell is the value of a column: a number of what counts, nothing in particular of a thing, else a text.
+func boltCell(column string) any {
+	column = strings.TrimSpace(column)
+	if match := alias.FindStringIndex(column); match != nil {
+		column = strings.TrimSpace(column[:match[0]])
+	}
+	switch {
+	case counting.MatchString(column):
+		return 1
+	case bareName.MatchString(column):
+		return map[string]any{}
+	}
+	return "note"
+}
