@@ -38,6 +38,23 @@ var samples = []hint{
 // manifest is YAML that a cluster can apply.
 var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
 
+// cypherWords are those of tools that take a query in Cypher, and writing those of tools that change what there is.
+var (
+	cypherWords = []string{"cypher", "neo4j", "memgraph"}
+	writing     = []string{"write", "create", "update", "merge", "execute"}
+)
+
+// cypher is a query for a tool that takes one in Cypher: one that writes takes no other.
+func (f *Form) cypher(names, described []string) (string, bool) {
+	switch {
+	case !has(names, []string{"query", "statement", "cypher"}) || !has(slices.Concat(names, described, f.about), cypherWords):
+		return "", false
+	case has(f.about, writing):
+		return "CREATE (n:Note {name: 'milk'}) RETURN n", true
+	}
+	return "MATCH (n) RETURN n LIMIT 1", true
+}
+
 // generic are names that say no more than that a text is wanted.
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
 	"markup syntax graph token schedule statement schema patch symbol symbols")
@@ -56,10 +73,13 @@ func (f *Form) sample(n *node) (string, bool) {
 	if value, ok := sampleOf(names); ok {
 		return value, true
 	}
+	description, _ := n.s["description"].(string)
+	if query, ok := f.cypher(names, nouns(description)); ok {
+		return query, true
+	}
 	if len(names) == 0 || !generic[names[len(names)-1]] {
 		return "", false
 	}
-	description, _ := n.s["description"].(string)
 	if has(names, []string{"manifest", "manifests"}) && has(slices.Concat(nouns(description), f.about), manifest.words) {
 		return manifest.value, true
 	}

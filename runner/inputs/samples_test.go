@@ -20,6 +20,18 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestCypher: what takes a query in Cypher gets one, and what writes one that does.
+func TestCypher(t *testing.T) {
+	for _, c := range []struct{ tool, description, want string }{
+		{"read_neo4j_cypher", "The query", "MATCH (n)"}, {"write_neo4j_cypher", "The query", "CREATE (n:Note"}, {"ask", "The query in Cypher", "MATCH (n)"}, {"search", "What to look for", "milk"},
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"query":{"type":"string","description":"`+c.description+`"}},"required":["query"]}`), Options{About: c.tool})
+		if got, _ := f.Next(nil, Mark{}); !strings.Contains(string(got.Arguments), c.want) {
+			t.Errorf("%s: %s", c.tool, got.Arguments)
+		}
+	}
+}
+
 // TestFilesInBase64: what is encoded is a file of the kind that is described.
 func TestFilesInBase64(t *testing.T) {
 	for schema, want := range map[string]string{
