@@ -86,6 +86,8 @@ type shape struct {
 	// xml: the caller has tried to read XML. file is the ending of a format that it has tried to read.
 	xml  bool
 	file string
+	// status is that of HTTP; 0 is 200.
+	status int
 	// reads are those that the server's code reads, for the forms that are made of them.
 	reads sources.Fields
 }
@@ -109,7 +111,7 @@ func (a *answers) shape(kind, request uint64) shape {
 		s = &shape{}
 		a.kinds[kind] = s
 	}
-	now := shape{form: s.form, xml: s.xml, file: s.file, fields: slices.Clone(s.fields), reads: a.reads}
+	now := shape{form: s.form, xml: s.xml, file: s.file, status: s.status, fields: slices.Clone(s.fields), reads: a.reads}
 	if !a.calling {
 		if len(a.fixed) < maxFixed {
 			a.fixed[request] = now
@@ -134,6 +136,9 @@ func (a *answers) call(c Call) {
 		a.recent[len(a.recent)-1].xml = true
 	case file != "" && len(a.recent) > 0 && a.recent[len(a.recent)-1].file != file:
 		a.recent[len(a.recent)-1].file = file
+	case wrongStatus.MatchString(c.Refusal[:min(len(c.Refusal), MaxRefusal)]) && len(a.recent) > 0 && a.recent[len(a.recent)-1].status != statuses[len(statuses)-1]:
+		latest := a.recent[len(a.recent)-1]
+		latest.status = statuses[slices.Index(statuses, latest.status)+1]
 	default:
 		a.learn(missing)
 	}
@@ -206,6 +211,12 @@ var (
 	argument = lazyregexp.New(`[a-z][a-z_-]{1,20}`)
 )
 
+// statuses are what a caller gets that wants another than 200, one after the other; wrongStatus is how it says so.
+var (
+	statuses    = []int{0, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}
+	wrongStatus = lazyregexp.New(`(?i)\b(?:status(?: code)?|HTTP)[ :=(]{1,3}20[0124]\b|\bunexpected (?:response|status|code)[^.\n]{0,20}\b20[0124]\b`)
+)
+
 // noXML finds the errors of parsers of XML (expat, libxml2, sax, encoding/xml) that were
 // given something else.
 var noXML = lazyregexp.New(`(?i)not well-formed \(invalid token\)|no element found: line|syntax error: line \d+, column 0|start tag expected, '<' not found|` +
@@ -222,7 +233,7 @@ func (t *conversation) learned(r *http.Request, sent []byte) content {
 	case known.xml:
 		return asFeed
 	}
-	return content{asJSON.kind, text}
+	return content{kind: asJSON.kind, body: text, status: known.status}
 }
 
 // json returns the answer in JSON, and what is known of its caller.

@@ -57,6 +57,25 @@ func TestAnswersXML(t *testing.T) {
 	}
 }
 
+// Who wants another status gets one after the other, for what it asked for then.
+func TestAnswersStatus(t *testing.T) {
+	a := newAsker()
+	status := func(path, refusal string) int {
+		a.server.Call(Call{})
+		got := a.learned(&http.Request{Method: http.MethodPost, Host: "api.example", URL: &url.URL{Path: path}}, nil).status
+		a.server.Call(Call{Ended: true, Refusal: refusal})
+		return got
+	}
+	for i, refusal := range []string{"[POST /v1/notes] PostNotes (status 200): {}", "unexpected status code: 201", "HTTP 202", "status 204", ""} {
+		if got, want := status("/v1/notes", refusal), statuses[min(i, len(statuses)-1)]; got != want {
+			t.Errorf("call %d: %d, want %d", i, got, want)
+		}
+	}
+	if got := status("/v1/others", "the status is open, 200 of them"); got != 0 || status("/v1/others", "") != 0 {
+		t.Errorf("status %d of another answer", got)
+	}
+}
+
 // What is refused without a reason is answered in every form in turn, and what is
 // accepted in the same again.
 func TestAnswersTurn(t *testing.T) {

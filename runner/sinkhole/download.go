@@ -43,7 +43,7 @@ func download(accept, requested string) (content, bool) {
 	accepted, _, _ = strings.Cut(accepted, ";")
 	for _, d := range downloads {
 		if slices.Contains(d.endings, ending) || accepted == d.kind || accepted == "image/*" && d.kind == "image/png" {
-			return content{d.kind, string(inputs.Document(d.endings[0]))}, true
+			return content{kind: d.kind, body: string(inputs.Document(d.endings[0]))}, true
 		}
 	}
 	return content{}, false

@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -155,6 +156,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 		w.Header().Set("Content-Type", c.kind)
 		w.Header().Set("Content-Length", strconv.Itoa(len(c.body)))
 		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(cmp.Or(c.status, http.StatusOK))
 		_, _ = io.WriteString(w, c.body) // the client may be gone
 	}
 }
@@ -162,7 +164,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 // content returns the body of the answer to a request, and its type.
 func (t *conversation) content(r *http.Request, sent []byte) content {
 	if xml := amazon(r, sent); xml != "" {
-		return content{asXML.kind, xml}
+		return content{kind: asXML.kind, body: xml}
 	}
 	if rows, is := clickHouseRows(r, sent); is {
 		return rows
@@ -171,7 +173,7 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 		return video
 	}
 	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
-		return content{kind, ""} // a message whose fields all have their defaults
+		return content{kind: kind, body: ""} // a message whose fields all have their defaults
 	}
 	accept := r.Header.Get("Accept")
 	if file, is := download(accept, r.URL.Path); is && !strings.Contains(accept, "json") {
@@ -212,14 +214,17 @@ func Quoted(text string) bool {
 	return strings.Contains(text, pageText) || strings.Contains(text, moment)
 }
 
-type content struct{ kind, body string }
+type content struct {
+	kind, body string
+	status     int // 0 is 200
+}
 
 var (
-	asJSON = content{"application/json; charset=utf-8", bodyJSON}
-	asHTML = content{"text/html; charset=utf-8", bodyHTML}
-	asXML  = content{"application/xml; charset=utf-8", bodyXML}
-	asText = content{"text/plain; charset=utf-8", bodyText}
-	asFeed = content{"application/atom+xml; charset=utf-8", bodyFeed}
+	asJSON = content{kind: "application/json; charset=utf-8", body: bodyJSON}
+	asHTML = content{kind: "text/html; charset=utf-8", body: bodyHTML}
+	asXML  = content{kind: "application/xml; charset=utf-8", body: bodyXML}
+	asText = content{kind: "text/plain; charset=utf-8", body: bodyText}
+	asFeed = content{kind: "application/atom+xml; charset=utf-8", body: bodyFeed}
 )
 
 // endings of paths that say what is there.

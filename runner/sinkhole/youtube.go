@@ -18,13 +18,13 @@ func youTube(r *http.Request) (content, bool) {
 	player, _ := json.Marshal(playerResponse(r)) // never fails
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/player"):
-		return content{asJSON.kind, string(player)}, true
+		return content{kind: asJSON.kind, body: string(player)}, true
 	case path == "/api/timedtext" && strings.HasPrefix(r.URL.Query().Get("fmt"), "json"):
-		return content{asJSON.kind, `{"events":[{"tStartMs":0,"dDurationMs":1000,"segs":[{"utf8":"note"}]}]}`}, true
+		return content{kind: asJSON.kind, body: `{"events":[{"tStartMs":0,"dDurationMs":1000,"segs":[{"utf8":"note"}]}]}`}, true
 	case path == "/api/timedtext":
-		return content{asXML.kind, `<?xml version="1.0" encoding="utf-8" ?><transcript><text start="0" dur="1">note</text></transcript>`}, true
+		return content{kind: asXML.kind, body: `<?xml version="1.0" encoding="utf-8" ?><transcript><text start="0" dur="1">note</text></transcript>`}, true
 	case host == "youtu.be" || path == "/watch" || strings.HasPrefix(path, "/embed/") || strings.HasPrefix(path, "/shorts/"):
-		return content{asHTML.kind, `<!DOCTYPE html><html><head><title>note - YouTube</title></head><body>` +
+		return content{kind: asHTML.kind, body: `<!DOCTYPE html><html><head><title>note - YouTube</title></head><body>` +
 			`<script>ytcfg.set({"INNERTUBE_API_KEY":"note","INNERTUBE_CLIENT_VERSION":"2.20240101.00.00"});</script>` +
 			`<script>var ytInitialPlayerResponse = ` + string(player) + `;</script></body></html>`}, true
 	}
