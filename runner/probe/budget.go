@@ -72,6 +72,9 @@ func (s *session) affords(t *target) bool {
 // leastPatience is the least time that a first call has, once another has kept us waiting.
 const leastPatience = 2 * time.Second
 
+// firstShares is how many shares the first that keeps us waiting has, while others wait for their first call.
+const firstShares = 4
+
 // promptPatience is how long a target that answered promptly in an earlier session has to answer
 // at least, so that a slow machine is not taken for a server that stalls.
 const promptPatience = 10 * time.Second
@@ -84,16 +87,20 @@ func (s *session) longest(t *target) time.Duration {
 	return s.options.CallTimeout
 }
 
-// patience returns the time-out of a call, longest at most: no call has more than half of what time there is, and once one was not answered in time, none has more
-// than its share while others wait for their first.
+// patience returns the time-out of a call, longest at most: no call has more than half of what time there is, nor some shares of it
+// while others wait for their first; and once one was not answered in time, no more than its share.
 func (s *session) patience(longest time.Duration) time.Duration {
 	left, bounded := s.budget.left()
 	if !bounded {
 		return longest
 	}
 	most := max(left/2, time.Millisecond)
-	if s.timeouts > 0 && s.waiting > 0 {
-		most = min(most, max(left/time.Duration(s.waiting+1), leastPatience))
+	share := left / time.Duration(s.waiting+1)
+	switch {
+	case s.waiting > 0 && s.timeouts > 0:
+		most = min(most, max(share, leastPatience))
+	case s.waiting > 0: // it is tried once more when all have had theirs
+		most = min(most, max(firstShares*share, promptPatience))
 	}
 	return min(longest, most)
 }

@@ -127,6 +127,18 @@ func TestManyHang(t *testing.T) {
 	})
 }
 
+// The first call that hangs leaves the time that many others need for theirs, and has longer where there are few.
+func TestPatience(t *testing.T) {
+	for waiting, want := range map[int]time.Duration{0: 30 * time.Second, 3: 30 * time.Second, 19: 20 * time.Second, 99: promptPatience} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &session{waiting: waiting, budget: budget{end: time.Now().Add(100 * time.Second)}}
+			if got := s.patience(30 * time.Second); got != want {
+				t.Errorf("%d wait: %s, want %s", waiting, got, want)
+			}
+		})
+	}
+}
+
 // What another session has shown to be slow is called in two rounds, whatever it takes now.
 func TestKnownSlow(t *testing.T) {
 	o := quick
