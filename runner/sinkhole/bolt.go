@@ -39,6 +39,7 @@ func (t *conversation) bolt() {
 		return
 	}
 	var columns []string
+	kind := "r"
 	for {
 		t.wait(betweenQueries)
 		message, err := readBolt(in)
@@ -46,9 +47,9 @@ func (t *conversation) bolt() {
 			return
 		}
 		if message[1] == boltRun {
-			columns = returned(message)
+			columns, kind = returned(message), kindOf(message)
 		}
-		if !t.say(boltReply(message[1], columns, t.host)) {
+		if !t.say(boltReply(message[1], columns, kind, t.host)) {
 			return
 		}
 	}
@@ -83,8 +84,8 @@ func readBolt(in io.Reader) (message []byte, err error) {
 	}
 }
 
-// boltReply is the answer to a message; columns are those of the query before.
-func boltReply(signature byte, columns []string, host string) string {
+// boltReply is the answer to a message; columns are those of the query before, and kind is its own.
+func boltReply(signature byte, columns []string, kind, host string) string {
 	success := map[string]any{}
 	switch signature {
 	case boltHello:
@@ -102,7 +103,7 @@ func boltReply(signature byte, columns []string, host string) string {
 		}
 		success["fields"], success["t_first"] = fields, 1
 	case boltPull:
-		success["has_more"], success["type"], success["db"], success["t_last"] = false, "r", "neo4j", 1
+		success["has_more"], success["type"], success["db"], success["t_last"] = false, kind, "neo4j", 1
 		record := []any{}
 		for _, column := range columns {
 			record = append(record, boltCell(column))
@@ -154,9 +155,18 @@ func pack(out []byte, value any) []byte {
 // What a query of Cypher returns, up to what is no text any more, what counts, and what is no more than a name.
 var (
 	returns  = lazyregexp.New(`(?is)\breturn\s+(?:distinct\s+)?([\x20-\x7E\s]{1,1000}?)(?:\s(?:order by|skip|limit)\s|[^\x20-\x7E\s]|;|$)`)
+	changes  = lazyregexp.New(`(?i)\b(?:create|merge|delete|set|remove)\b`)
 	counting = lazyregexp.New(`(?i)^(?:count|size|sum|length|id)\s*\(`)
 	bareName = lazyregexp.New(`^\w+$`)
 )
+
+// kindOf is what the query in a message does, as a summary says it: read, or write as well.
+func kindOf(message []byte) string {
+	if changes.MatchString(string(message)) {
+		return "rw"
+	}
+	return "r"
+}
 
 // returned are the columns of the query in a message, as they are written.
 func returned(message []byte) []string {

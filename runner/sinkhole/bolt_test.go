@@ -26,13 +26,16 @@ func TestBolt(t *testing.T) {
 		}
 	}
 	columns := []string{"n.name AS name", "count(*) AS total", "value"}
-	if got := boltReply(boltRun, columns, "a"); !strings.Contains(got, "\xD0\x06fields\xD4\x03\xD0\x04name\xD0\x05total\xD0\x05value") {
+	if got := boltReply(boltRun, columns, kindOf(nil), "a"); !strings.Contains(got, "\xD0\x06fields\xD4\x03\xD0\x04name\xD0\x05total\xD0\x05value") {
 		t.Errorf("columns %q", got)
 	}
-	if got := boltReply(boltPull, columns, "a"); !strings.HasPrefix(got, "\x00\x0D\xB1\x71\xD4\x03\xD0\x04note\x01\xD8\x00\x00\x00") {
+	if got := boltReply(boltPull, columns, kindOf(nil), "a"); !strings.HasPrefix(got, "\x00\x0D\xB1\x71\xD4\x03\xD0\x04note\x01\xD8\x00\x00\x00") {
 		t.Errorf("record %q", got)
 	}
-	if got := boltReply(0x6A, nil, "a"); got != "\x00\x04\xB1\x70\xD8\x00\x00\x00" {
+	if read, written := kindOf([]byte("MATCH (n) RETURN n")), kindOf([]byte("EXPLAIN MERGE (n)")); read != "r" || written != "rw" {
+		t.Errorf("kinds %q, %q", read, written)
+	}
+	if got := boltReply(0x6A, nil, "r", "a"); got != "\x00\x04\xB1\x70\xD8\x00\x00\x00" {
 		t.Errorf("logon %q", got)
 	}
 }
@@ -48,7 +51,7 @@ func FuzzBolt(f *testing.F) {
 		}
 		if columns := returned(message); len(columns) > maxColumns {
 			t.Errorf("%d columns", len(columns))
-		} else if reply := boltReply(boltPull, columns, "a"); !strings.HasSuffix(reply, "\x00\x00") {
+		} else if reply := boltReply(boltPull, columns, kindOf(nil), "a"); !strings.HasSuffix(reply, "\x00\x00") {
 			t.Errorf("%q", reply)
 		}
 	})
