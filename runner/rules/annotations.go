@@ -64,12 +64,12 @@ func (in Input) keepsBooks(own ownPaths, e profile.Effect) bool {
 		return false
 	}
 	changing := map[report.Capability]bool{}
-	for _, i := range in.ran.at[e.Path] {
-		if other := in.Profile.Effects[i]; alters(other) != "" && other.Kind != profile.KindDelete {
+	return in.anyAt(e.Path, func(other profile.Effect) bool {
+		if alters(other) != "" && other.Kind != profile.KindDelete {
 			changing[other.Capability] = true
 		}
-	}
-	return len(changing) >= leastBooks
+		return len(changing) >= leastBooks
+	})
 }
 
 // hides reports whether a path lies in a hidden directory of the server's own, in the home.

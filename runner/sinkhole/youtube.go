@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Readers of transcripts take the player's answer out of the page of a video, or ask for it with the
-// key that is in the page, and fetch the captions from where that says.
-
-// youTube answers for a video with captions in one language; false for requests of other services.
+// youTube answers for a video with captions in one language; false for requests of other services. Readers of
+// transcripts take the player's answer out of the page of a video, or ask for it with the key that is in the page, and
+// fetch the captions from where that says.
 func youTube(r *http.Request) (content, bool) {
 	host := strings.TrimPrefix(r.Host, "www.")
 	if host != "youtu.be" && host != "youtube.com" && !strings.HasSuffix(host, ".youtube.com") {
