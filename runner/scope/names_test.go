@@ -42,6 +42,8 @@ func TestNamedPlaces(t *testing.T) {
 		"Checks status.example.com":                                            "egress status.example.com",
 		"Searches by nominatim.openstreetmap.org.":                             "egress nominatim.openstreetmap.org",
 		"Lists issues by an API (api.example.com)":                             "egress api.example.com",
+		"Sends a draft over the mail service mail.example.com.":                "egress mail.example.com",
+		"Looks a package up in the registry pkgs.example.com":                  "egress pkgs.example.com",
 		"Queries API.Weather.GOV":                                              "egress api.weather.gov",
 		"Formats with the settings from ~/.config/fmt/a.toml":                  "",
 		"Does not connect to api.example.com":                                  "",
