@@ -127,8 +127,12 @@ func (f *Form) own(n *node) (found []candidate) {
 	found = slices.Concat(f.asDescribed(n), found, described, usual, bare)
 	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
 		words := offered(description)
-		if all := exemplary(description); n.kind == "string" && len(all) > 0 {
-			words = all // what is in quotes is a part of them
+		if n.kind == "string" {
+			if all := exemplary(description); len(all) > 0 {
+				words = all // what is in quotes is a part of them
+			} else if plain := plainJSON(n.name, description); plain != "" {
+				words = append(words, plain)
+			}
 		}
 		for _, word := range words {
 			if f.mentions(word, n.name) {

@@ -64,7 +64,7 @@ func offered(description string) []string {
 }
 
 // ofJSON finds descriptions of texts that are JSON.
-var ofJSON = lazyregexp.New(`(?i)\bJSON[ -]?(?:array|object|string|text|list|map|dict|encoded|formatted|serialized)`)
+var ofJSON = lazyregexp.New(`(?i)\bJSON(?:\b|(?:array|object|string|text|list|map|dict|encoded|formatted|serialized))`)
 
 // exemplary finds the JSON that a description of such a text has for examples.
 func exemplary(description string) (found []string) {
@@ -92,6 +92,25 @@ func inJSON(text string) (found []string) {
 		found = append(found, short.String())
 	}
 	return found
+}
+
+var (
+	// asJSON finds descriptions of texts that are JSON as a whole, ofList those of a list.
+	asJSON = lazyregexp.New(`(?i)\b(?:as|valid|raw) JSON(?:$|[ .,;:)])|\bJSON[ -]?(?:array|list|object|string|map|dict|encoded|formatted|serialized)\b`)
+	ofList = lazyregexp.New(`(?i)\bJSON[ -]?(?:array|list)\b`)
+)
+
+// plainJSON is the value for a text that is JSON of which nobody gives an example; "" for any other.
+func plainJSON(name, description string) string {
+	description = head(description, maxLength)
+	named := split(name)
+	switch {
+	case ofList.MatchString(description):
+		return `[{"name":"note"}]`
+	case asJSON.MatchString(description), len(named) > 1 && named[len(named)-1] == "json":
+		return `{"name":"note"}`
+	}
+	return ""
 }
 
 // named finds the values that the text of an error offers.
