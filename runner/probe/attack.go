@@ -57,6 +57,9 @@ func (s *session) attack(ctx context.Context) error {
 	if err := s.askForeign(ctx); err != nil {
 		return err
 	}
+	if err := s.spill(ctx, all); err != nil {
+		return err
+	}
 	behind := followers(all)
 	for left := all; len(left) > 0; {
 		var still []*attacked

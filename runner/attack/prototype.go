@@ -1,0 +1,123 @@
+package attack
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
+
+// Spill is a call that gives all objects of a program in JavaScript more than they have, if that
+// merges an object which it was given into another without looking at the keys.
+type Spill struct {
+	Field string
+	// Form says in words by which key. Control: by none, and whoever shows the mark then has kept it.
+	Form    string
+	Control bool
+	// Arguments and Without are JSON objects: those of the call, and the same without the place that
+	// holds the object. A program that has spilt finds arguments there that nobody has given.
+	Arguments, Without json.RawMessage
+	// Mark is the text that stands in them only below the key.
+	Mark string
+}
+
+// Spilt is one that an answer has shown.
+type Spilt struct {
+	Of          report.Capability
+	Field, Form string
+	// By is the capability that answered, Answer the beginning of what it said.
+	By     report.Capability
+	Answer string
+}
+
+// spillForms are the keys that lead to the prototype of all objects, the control first.
+var spillForms = []struct {
+	name string
+	keys []any
+}{
+	{"", []any{inputs.Word}},
+	{`by the key "__proto__"`, []any{"__proto__"}},
+	{`by the keys "constructor" and "prototype"`, []any{"constructor", "prototype"}},
+}
+
+// SpillForms is how many calls Spills makes at most.
+var SpillForms = len(spillForms)
+
+// maxSpilt is how many names the object has that is to be merged.
+const maxSpilt = 16
+
+// busy are names that a program in JavaScript itself asks its objects for: to have them everywhere ends it.
+var busy = []string{"get", "set", "value", "writable", "enumerable", "configurable", "then", "id", "method", "params", "result", "error", "length", "toString", "constructor", "__proto__"}
+
+// Spills are the calls for the first place of a target that holds an object of any keys, also as JSON in a
+// text; each gets the next mark. names are those of arguments, of this and other tools.
+func (p Plan) Spills(t Target, names []string, next func() inputs.Mark) (all []Spill) {
+	fields := fieldsOf(t, p.Seen[t.Of], p.Dirs)
+	at := slices.IndexFunc(fields, func(f field) bool { return len(f.holder()) > 0 })
+	if at < 0 {
+		return nil
+	}
+	holder := fields[at].holder()
+	own := holder[0].(string)
+	without, _ := inputs.Decode(t.Honest).(map[string]any)
+	without = maps.Clone(without)
+	delete(without, own)
+	left, _ := json.Marshal(without) // of decoded JSON: no error
+	for _, form := range spillForms {
+		mark := next().ID()
+		arguments, ok := spill(t.Honest, holder, form.keys, own, names, mark)
+		if form.name == "" && ok { // as a key of the object's own, too
+			arguments, ok = spill(arguments, holder, nil, own, names, mark)
+		}
+		if ok {
+			all = append(all, Spill{Field: own, Form: form.name, Control: form.name == "", Arguments: arguments, Without: left, Mark: mark})
+		}
+	}
+	return all
+}
+
+// holder is the way to the object at the top, or in a text at the top, that a place is in; nil where it is in none.
+func (f field) holder() []any {
+	n := 1
+	if len(f.steps) > 1 && f.steps[1] == (inJSON{}) {
+		n = 2
+	}
+	if len(f.steps) <= n {
+		return nil
+	}
+	if _, isKey := f.steps[n].(string); !isKey {
+		return nil
+	}
+	return f.steps[:n]
+}
+
+// spill puts the mark below some keys of an object, under each name; and for the name of the place itself what
+// may stand there.
+func spill(arguments json.RawMessage, holder, keys []any, own string, names []string, mark string) (json.RawMessage, bool) {
+	below := field{steps: slices.Concat(holder, keys)}
+	put := 0
+	for _, name := range names {
+		if name == own || put >= maxSpilt || slices.Contains(busy, name) || strings.HasPrefix(name, "__") {
+			continue
+		}
+		changed, ok := below.within(name).set(arguments, mark)
+		if !ok {
+			return nil, false
+		}
+		arguments, put = changed, put+1
+	}
+	if slices.Contains(busy, own) {
+		return arguments, put > 0
+	}
+	if len(holder) > 1 { // a text
+		return below.within(own).set(arguments, `{"`+mark+`":"1"}`)
+	}
+	return below.within(own).within(mark).set(arguments, "1")
+}
+
+func (f field) within(key string) field {
+	return field{steps: append(slices.Clone(f.steps), key)}
+}

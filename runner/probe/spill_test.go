@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+)
+
+// TestSpilt: an argument that turns up in a call without one is told from what a server keeps, and from one that
+// merges nothing.
+func TestSpilt(t *testing.T) {
+	merging := `{"name":"update","inputSchema":{"type":"object","properties":{"settings":{"type":"string","description":"Settings as JSON"}}}}`
+	greet := `{"name":"greet","inputSchema":{"type":"object","properties":{"person":{"type":"string"}}}}`
+	given := func(arguments map[string]any) (all map[string]any) {
+		text, _ := arguments["settings"].(string)
+		_ = json.Unmarshal([]byte(text), &all)
+		return all
+	}
+	for name, tc := range map[string]struct {
+		keep func(kept, given map[string]any)
+		want string
+	}{
+		"all objects": {func(kept, given map[string]any) {
+			if all, ok := given["__proto__"].(map[string]any); ok {
+				kept["person"] = all["person"]
+			}
+		}, `settings by the key "__proto__" greet`},
+		"by its constructor": {func(kept, given map[string]any) {
+			if of, ok := given["constructor"].(map[string]any); ok {
+				all, _ := of["prototype"].(map[string]any)
+				kept["person"] = all["person"]
+			}
+		}, `settings by the keys "constructor" and "prototype" greet`},
+		"what is kept":   {func(kept, given map[string]any) { kept["person"] = fmt.Sprint(given) }, ""},
+		"its own keys":   {func(kept, given map[string]any) { kept["person"] = given["person"] }, ""},
+		"what is quoted": {func(kept, given map[string]any) { kept["person"] = fmt.Sprint(given["__proto__"], " of __proto__") }, ""},
+		"nothing":        {func(map[string]any, map[string]any) {}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := map[string]any{}
+			f := &fake{on: map[string]func(*fake, map[string]any) any{
+				"tools/list": func(*fake, map[string]any) any { return tools(merging, greet) },
+				"tools/call": func(_ *fake, params map[string]any) any {
+					arguments, _ := params["arguments"].(map[string]any)
+					if params["name"] == "update" {
+						tc.keep(kept, given(arguments))
+						return content("updated")
+					}
+					person := arguments["person"]
+					if person == nil {
+						person = kept["person"]
+					}
+					return content(fmt.Sprint("Hello ", person))
+				},
+			}}
+			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
+			options.Given = map[string]json.RawMessage{"update": json.RawMessage(`{"settings":"{\"theme\":\"red\"}"}`), "greet": json.RawMessage(`{"person":"Ann"}`)}
+			got := ""
+			for _, s := range f.probe(t, options).Spilt {
+				got += s.Field + " " + s.Form + " " + s.By.Name
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,22 @@
+package rules
+
+import (
+	"math"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// findSpilt are arguments by which all objects of the server's program got more than they had.
+func findSpilt(in Input) (all []draft) {
+	for _, s := range in.Attack.Spilt {
+		all = append(all, draft{
+			severity: report.SeverityHigh, phase: report.PhaseCall, capability: s.Of, object: name(s.Of),
+			message: sentence("%s merged its argument %s, %s, into all objects of the program: %s, called without such an argument, then found one, and answered %s", capital(name(s.Of)),
+				quoted(clean(s.Field, 64)), s.Form, name(s.By), quoted(clean(s.Answer, 120))),
+			evidence: report.Evidence{Time: report.At(in.End), Attribution: report.AttributionPhase,
+				Detail: "tools/call " + clean(s.By.Name, 64) + ": " + clean(s.Answer, 400)},
+			order: math.MaxInt,
+		})
+	}
+	return all
+}
