@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Spill is a call that gives all objects of a program in JavaScript more than they have, if that
@@ -53,26 +54,58 @@ const maxSpilt = 16
 var busy = []string{"get", "set", "value", "writable", "enumerable", "configurable", "then", "id", "method", "params", "result", "error", "length", "toString", "constructor", "__proto__"}
 
 // Spills are the calls for the first place of a target that holds an object of any keys, also as JSON in a
-// text; each gets the next mark. names are those of arguments, of this and other tools.
+// text, or else for one that is the way to a key, with a value beside it; each gets the next mark. names are those of
+// arguments, of this and other tools.
 func (p Plan) Spills(t Target, names []string, next func() inputs.Mark) (all []Spill) {
 	fields := fieldsOf(t, p.Seen[t.Of], p.Dirs)
-	at := slices.IndexFunc(fields, func(f field) bool { return len(f.holder()) > 0 })
-	if at < 0 {
+	if at := slices.IndexFunc(fields, func(f field) bool { return len(f.holder()) > 0 }); at >= 0 {
+		holder := fields[at].holder()
+		return spills(t, holder[0].(string), next, func(keys []any, own, mark string) (json.RawMessage, bool) {
+			arguments, ok := spill(t.Honest, holder, keys, own, names, mark)
+			if ok && keys[0] == inputs.Word { // as a key of the object's own, too
+				return spill(arguments, holder, nil, own, names, mark)
+			}
+			return arguments, ok
+		})
+	}
+	way := slices.IndexFunc(fields, func(f field) bool { return f.atTop(forKey) && !f.leads(p.Seen[t.Of]) && !slices.Contains(busy, f.name) })
+	value := slices.IndexFunc(fields, func(f field) bool { return f.atTop(forValue) })
+	if way < 0 || value < 0 || way == value {
 		return nil
 	}
-	holder := fields[at].holder()
-	own := holder[0].(string)
+	return spills(t, fields[way].name, next, func(keys []any, own, mark string) (json.RawMessage, bool) {
+		to := ""
+		for _, key := range keys {
+			to += key.(string) + "."
+		}
+		arguments, ok := fields[way].set(t.Honest, to+own)
+		if !ok {
+			return nil, false
+		}
+		return fields[value].set(arguments, mark)
+	})
+}
+
+var (
+	// forKey are names of what may be the way to a key ("ui.theme"), forValue those of what it is to have.
+	forKey   = lazyregexp.New(`(?i)(?:key|path|prop(?:erty)?|setting|option|field|name)$`)
+	forValue = lazyregexp.New(`(?i)(?:value|val|data|content)$`)
+)
+
+// atTop reports whether a place is a text at the top of the arguments, with such a name.
+func (f field) atTop(called *lazyregexp.Regexp) bool {
+	return f.text && !f.item && len(f.steps) == 1 && called.MatchString(f.name)
+}
+
+// spills makes a call of each form for the place of a name.
+func spills(t Target, own string, next func() inputs.Mark, write func(keys []any, own, mark string) (json.RawMessage, bool)) (all []Spill) {
 	without, _ := inputs.Decode(t.Honest).(map[string]any)
 	without = maps.Clone(without)
 	delete(without, own)
 	left, _ := json.Marshal(without) // of decoded JSON: no error
 	for _, form := range spillForms {
 		mark := next().ID()
-		arguments, ok := spill(t.Honest, holder, form.keys, own, names, mark)
-		if form.name == "" && ok { // as a key of the object's own, too
-			arguments, ok = spill(arguments, holder, nil, own, names, mark)
-		}
-		if ok {
+		if arguments, ok := write(form.keys, own, mark); ok {
 			all = append(all, Spill{Field: own, Form: form.name, Control: form.name == "", Arguments: arguments, Without: left, Mark: mark})
 		}
 	}

@@ -17,8 +17,11 @@ func TestSpills(t *testing.T) {
 			`{"other":"x","settings":{"__proto__":{"person":"marlow-c2","settings":{"marlow-c2":"1"}},"a":"b"}}`},
 		"one in a text": {`{"properties":{"settings":{"type":"string"}}}`, `{"settings":"{\"a\":\"b\"}","other":"x"}`,
 			`{"other":"x","settings":"{\"__proto__\":{\"person\":\"marlow-c2\",\"settings\":\"{\\\"marlow-c2\\\":\\\"1\\\"}\"},\"a\":\"b\"}"}`},
-		"a text": {`{"properties":{"settings":{"type":"string"}}}`, `{"settings":"a"}`, ""},
-		"a list": {`{"properties":{"settings":{"type":"array"}}}`, `{"settings":["a"]}`, ""},
+		"a way to a key": {`{"properties":{"key":{"type":"string"},"value":{"type":"string"}}}`, `{"key":"ui.theme","value":"dark","other":"x"}`,
+			`{"key":"__proto__.key","other":"x","value":"marlow-c2"}`},
+		"a key without a value": {`{"properties":{"key":{"type":"string"}}}`, `{"key":"ui.theme"}`, ""},
+		"a text":                {`{"properties":{"settings":{"type":"string"}}}`, `{"settings":"a"}`, ""},
+		"a list":                {`{"properties":{"settings":{"type":"array"}}}`, `{"settings":["a"]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			call := 0
@@ -28,10 +31,10 @@ func TestSpills(t *testing.T) {
 			if len(all) == 0 && tc.want == "" {
 				return
 			}
-			if len(all) != SpillForms || !all[0].Control || all[1].Control || string(all[1].Arguments) != tc.want || string(all[1].Without) != `{"other":"x"}` {
+			if len(all) != SpillForms || !all[0].Control || all[1].Control || string(all[1].Arguments) != tc.want || strings.Contains(string(all[1].Without), all[1].Field) {
 				t.Fatalf("spills %+v, want %s", all, tc.want)
 			}
-			if control := string(all[0].Arguments); strings.Contains(control, "proto") || strings.Count(control, "marlow-c1") < 2 {
+			if control := string(all[0].Arguments); strings.Contains(control, "proto") || !strings.Contains(control, "marlow-c1") {
 				t.Errorf("control %s", control)
 			}
 		})
