@@ -47,8 +47,8 @@ func offered(description string) []string {
 		found.add(match[1])
 	}
 	wholes, notation := wholeExamples(description)
-	for _, match := range examples.FindAllStringSubmatch(description, 4) {
-		if word := strings.TrimRight(match[1], "."); !notation || !slices.ContainsFunc(wholes, func(whole string) bool { return strings.HasPrefix(whole, word) }) {
+	for _, at := range examples.FindAllStringSubmatchIndex(description, 4) {
+		if word := strings.TrimRight(bracketed(description[at[2]:], at[3]-at[2]), "."); !notation || !slices.ContainsFunc(wholes, func(whole string) bool { return strings.HasPrefix(whole, word) }) {
 			found.add(word)
 		}
 	}
@@ -93,6 +93,23 @@ func inJSON(text string) (found []string) {
 	}
 	return found
 }
+
+// bracketed is the beginning of a text up to an end, or behind that the rest of its word while a bracket in it is
+// open: "2*(3+4)".
+func bracketed(text string, end int) string {
+	for end < len(text) && text[end] == ')' && end < maxBracketed && strings.Count(text[:end], "(") > strings.Count(text[:end], ")") {
+		end++
+		if more := strings.IndexAny(text[end:], " \t\n,;)'\""); more >= 0 {
+			end += more
+		} else {
+			end = len(text)
+		}
+	}
+	return text[:min(end, maxBracketed)]
+}
+
+// maxBracketed is how long such a word is at most, in bytes.
+const maxBracketed = 256
 
 var (
 	// asJSON finds descriptions of texts that are JSON as a whole, ofList those of a list.

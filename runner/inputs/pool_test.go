@@ -57,6 +57,8 @@ func TestOffers(t *testing.T) {
 		"a list without an example": {"update", `rows_json: {"type":"string","description":"JSON array of rows"}`, nil, `[{\"name\":\"note\"}]`},
 		"JSON by its name":          {"update", `rows_json: {"type":"string"}`, nil, `{\"name\":\"note\"}`},
 		"a key in JSON":             {"update", `column: {"type":"string","description":"Key of the JSON document"}`, nil, ""},
+		"brackets":                  {"calculate", `sum: {"type":"string","description":"Sum, such as 2*(3+(4-1))*5"}`, nil, "2*(3+(4-1))*5"},
+		"a word in brackets":        {"calculate", `sum: {"type":"string","description":"Sum (such as 2+3)"}`, nil, "2+3"},
 		"JSON of another thing":     {"add_versions", `versions: {"type":"string","description":"Names, such as 'v1'; what comes back is [{\"name\": \"v2\"}]"}`, nil, "v1 name v2"},
 		"a number":                  {"get_user", `user_id: {"type":"integer"}`, []string{`text tool list_users: {"users":[{"id":7,"age":41},{"id":"x9"}]}`}, "7 1"},
 		"keys of a map":             {"check", "service", []string{`text tool get_all: {"services":{"billing":{"up":true},"auth":{"up":false}}}`}, "auth billing"},
