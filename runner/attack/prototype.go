@@ -11,22 +11,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Spill is a call that gives all objects of a program in JavaScript more than they have, if that
-// merges an object which it was given into another without looking at the keys.
-type Spill struct {
+// Pollution is a call that pollutes the prototype of all objects of a program in JavaScript, if that merges an object
+// which it was given into another without looking at the keys (CWE-1321).
+type Pollution struct {
 	Field string
 	// Form says in words by which key. Control: by none, and whoever shows the mark then has kept it.
 	Form    string
 	Control bool
 	// Arguments and Without are JSON objects: those of the call, and the same without the place that
-	// holds the object. A program that has spilt finds arguments there that nobody has given.
+	// holds the object. A program whose prototype is polluted finds there what nobody has given.
 	Arguments, Without json.RawMessage
 	// Mark is the text that stands in them only below the key.
 	Mark string
 }
 
-// Spilt is one that an answer has shown.
-type Spilt struct {
+// Polluted is a pollution that an answer has shown.
+type Polluted struct {
 	Of          report.Capability
 	Field, Form string
 	// By is the capability that answered, Answer the beginning of what it said.
@@ -34,8 +34,8 @@ type Spilt struct {
 	Answer string
 }
 
-// spillForms are the keys that lead to the prototype of all objects, the control first.
-var spillForms = []struct {
+// prototypeKeys are the keys that lead to the prototype of all objects, the control first.
+var prototypeKeys = []struct {
 	name string
 	keys []any
 }{
@@ -44,41 +44,41 @@ var spillForms = []struct {
 	{`by the keys "constructor" and "prototype"`, []any{"constructor", "prototype"}},
 }
 
-// SpillForms is how many calls Spills makes at most.
-var SpillForms = len(spillForms)
+// PollutionForms is how many calls Pollutions makes at most.
+var PollutionForms = len(prototypeKeys)
 
-// maxSpilt is how many names the object has that is to be merged.
-const maxSpilt = 16
+// maxPolluted is how many names the object has that is to be merged.
+const maxPolluted = 16
 
-// busy are names that a program in JavaScript itself asks its objects for: to have them everywhere ends it.
+// busy are names that the runtime and the SDK ask objects for: a program that finds them in all ends.
 var busy = []string{"get", "set", "value", "writable", "enumerable", "configurable", "then", "id", "method", "params", "result", "error", "length", "toString", "constructor", "__proto__"}
 
-// Spills are the calls for the first place of a target that holds an object of any keys, also as JSON in a
+// Pollutions are the calls for the first place of a target that holds an object of any keys, also as JSON in a
 // text, or else for one that is the way to a key, with a value beside it; each gets the next mark. names are those of
 // arguments, of this and other tools.
-func (p Plan) Spills(t Target, names []string, next func() inputs.Mark) (all []Spill) {
+func (p Plan) Pollutions(t Target, names []string, next func() inputs.Mark) (all []Pollution) {
 	fields := fieldsOf(t, p.Seen[t.Of], p.Dirs)
 	if at := slices.IndexFunc(fields, func(f field) bool { return len(f.holder()) > 0 }); at >= 0 {
 		holder := fields[at].holder()
-		return spills(t, holder[0].(string), next, func(keys []any, own, mark string) (json.RawMessage, bool) {
-			arguments, ok := spill(t.Honest, holder, keys, own, names, mark)
+		return pollutions(t, holder[0].(string), next, func(keys []any, own, mark string) (json.RawMessage, bool) {
+			arguments, ok := pollute(t.Honest, holder, keys, own, names, mark)
 			if ok && keys[0] == inputs.Word { // as a key of the object's own, too
-				return spill(arguments, holder, nil, own, names, mark)
+				return pollute(arguments, holder, nil, own, names, mark)
 			}
 			return arguments, ok
 		})
 	}
-	way := slices.IndexFunc(fields, func(f field) bool { return f.atTop(forKey) && !f.leads(p.Seen[t.Of]) && !slices.Contains(busy, f.name) })
+	key := slices.IndexFunc(fields, func(f field) bool { return f.atTop(forKey) && !f.leads(p.Seen[t.Of]) && !slices.Contains(busy, f.name) })
 	value := slices.IndexFunc(fields, func(f field) bool { return f.atTop(forValue) })
-	if way < 0 || value < 0 || way == value {
+	if key < 0 || value < 0 || key == value {
 		return nil
 	}
-	return spills(t, fields[way].name, next, func(keys []any, own, mark string) (json.RawMessage, bool) {
+	return pollutions(t, fields[key].name, next, func(keys []any, own, mark string) (json.RawMessage, bool) {
 		to := ""
 		for _, key := range keys {
 			to += key.(string) + "."
 		}
-		arguments, ok := fields[way].set(t.Honest, to+own)
+		arguments, ok := fields[key].set(t.Honest, to+own)
 		if !ok {
 			return nil, false
 		}
@@ -97,16 +97,16 @@ func (f field) atTop(called *lazyregexp.Regexp) bool {
 	return f.text && !f.item && len(f.steps) == 1 && called.MatchString(f.name)
 }
 
-// spills makes a call of each form for the place of a name.
-func spills(t Target, own string, next func() inputs.Mark, write func(keys []any, own, mark string) (json.RawMessage, bool)) (all []Spill) {
+// pollutions makes a call of each form for the place of a name.
+func pollutions(t Target, own string, next func() inputs.Mark, write func(keys []any, own, mark string) (json.RawMessage, bool)) (all []Pollution) {
 	without, _ := inputs.Decode(t.Honest).(map[string]any)
 	without = maps.Clone(without)
 	delete(without, own)
 	left, _ := json.Marshal(without) // of decoded JSON: no error
-	for _, form := range spillForms {
+	for _, form := range prototypeKeys {
 		mark := next().ID()
 		if arguments, ok := write(form.keys, own, mark); ok {
-			all = append(all, Spill{Field: own, Form: form.name, Control: form.name == "", Arguments: arguments, Without: left, Mark: mark})
+			all = append(all, Pollution{Field: own, Form: form.name, Control: form.name == "", Arguments: arguments, Without: left, Mark: mark})
 		}
 	}
 	return all
@@ -127,13 +127,13 @@ func (f field) holder() []any {
 	return f.steps[:n]
 }
 
-// spill puts the mark below some keys of an object, under each name; and for the name of the place itself what
+// pollute puts the mark below some keys of an object, under each name; and for the name of the place itself what
 // may stand there.
-func spill(arguments json.RawMessage, holder, keys []any, own string, names []string, mark string) (json.RawMessage, bool) {
+func pollute(arguments json.RawMessage, holder, keys []any, own string, names []string, mark string) (json.RawMessage, bool) {
 	below := field{steps: slices.Concat(holder, keys)}
 	put := 0
 	for _, name := range names {
-		if name == own || put >= maxSpilt || slices.Contains(busy, name) || strings.HasPrefix(name, "__") {
+		if name == own || put >= maxPolluted || slices.Contains(busy, name) || strings.HasPrefix(name, "__") {
 			continue
 		}
 		changed, ok := below.within(name).set(arguments, mark)

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// TestSpills: the object holds the mark below the keys of a prototype, under the names of arguments, and is left
+// TestPollutions: the object holds the mark below the keys of a prototype, under the names of arguments, and is left
 // out of the calls that follow.
-func TestSpills(t *testing.T) {
+func TestPollutions(t *testing.T) {
 	for name, tc := range map[string]struct{ schema, honest, want string }{
 		"an object": {`{"properties":{"settings":{"type":"object"}}}`, `{"settings":{"a":"b"},"other":"x"}`,
 			`{"other":"x","settings":{"__proto__":{"person":"marlow-c2","settings":{"marlow-c2":"1"}},"a":"b"}}`},
@@ -27,12 +27,12 @@ func TestSpills(t *testing.T) {
 			call := 0
 			next := func() inputs.Mark { call++; return inputs.Mark{Call: call} }
 			target := Target{Of: report.Capability{Kind: report.CapabilityTool, Name: "t"}, Schema: json.RawMessage(tc.schema), Honest: json.RawMessage(tc.honest)}
-			all := Plan{}.Spills(target, []string{"person", "settings", "then", "__proto__"}, next)
+			all := Plan{}.Pollutions(target, []string{"person", "settings", "then", "__proto__"}, next)
 			if len(all) == 0 && tc.want == "" {
 				return
 			}
-			if len(all) != SpillForms || !all[0].Control || all[1].Control || string(all[1].Arguments) != tc.want || strings.Contains(string(all[1].Without), all[1].Field) {
-				t.Fatalf("spills %+v, want %s", all, tc.want)
+			if len(all) != PollutionForms || !all[0].Control || all[1].Control || string(all[1].Arguments) != tc.want || strings.Contains(string(all[1].Without), all[1].Field) {
+				t.Fatalf("calls %+v, want %s", all, tc.want)
 			}
 			if control := string(all[0].Arguments); strings.Contains(control, "proto") || !strings.Contains(control, "marlow-c1") {
 				t.Errorf("control %s", control)

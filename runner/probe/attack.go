@@ -57,7 +57,7 @@ func (s *session) attack(ctx context.Context) error {
 	if err := s.askForeign(ctx); err != nil {
 		return err
 	}
-	if err := s.spill(ctx, all); err != nil {
+	if err := s.pollute(ctx, all); err != nil {
 		return err
 	}
 	behind := followers(all)

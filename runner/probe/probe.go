@@ -226,8 +226,8 @@ type Result struct {
 	// Foreign is the origin of a web page of another site to which a server that listens has answered,
 	// with guards tried; "" for none.
 	Foreign string
-	// Spilt are arguments that turned up in calls which have none, with guards tried.
-	Spilt   []attack.Spilt
+	// Polluted are arguments that turned up in calls which have none, with guards tried.
+	Polluted   []attack.Polluted
 	Attacks Attacks
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.
 	Unendured []report.Capability

@@ -22,8 +22,8 @@ type Attack struct {
 	Unlisted []attack.Taken
 	// Foreign is the origin of a web page of another site that was answered.
 	Foreign string
-	// Spilt are arguments that turned up in calls which have none.
-	Spilt []attack.Spilt
+	// Polluted are arguments that turned up in calls which have none.
+	Polluted []attack.Polluted
 	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
 	Lures []string
 	// Statements are those in SQL that came of the attempts.

@@ -30,7 +30,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-EXEC-003":       findDetached,
 	"MCPA-EXEC-004":       findEvaluated,
 	"MCPA-EXEC-005":       findOptions,
-	"MCPA-EXEC-006":       findSpilt,
+	"MCPA-EXEC-006":       findPolluted,
 	"MCPA-QUERY-001":      findLeftStrings,
 	"MCPA-QUERY-002":      findWritesPastGuards,
 	"MCPA-SECRET-001":     findDecoyReads,

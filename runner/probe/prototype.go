@@ -13,33 +13,39 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// maxSpilling is how many tools are given an object that may spill, maxBehind how many others are
-// asked behind each.
 const (
-	maxSpilling = 4
-	maxBehind   = 3
+	// maxPolluting is how many tools are given an object that may pollute the prototype of all, maxBehind how many
+	// others are asked behind each.
+	maxPolluting = 4
+	maxBehind    = 3
+	// pollutionMarks is above the number of any call, for a server may have kept what calls had.
+	pollutionMarks = 50_000
 )
 
-// spill looks for arguments that turn up in calls which have none: behind a call that may have given them to all
+// pollute looks for arguments that turn up in calls which have none: behind a call that may have given them to all
 // objects of the program. The error is one that ends the session.
-func (s *session) spill(ctx context.Context, all []*attacked) error {
+func (s *session) pollute(ctx context.Context, all []*attacked) error {
 	if s.options.Attack.FirstMark != 0 {
 		return nil
 	}
-	tried := 0
+	tried, marks := 0, 0
 	names := s.argumentNames(all)
+	next := func() inputs.Mark {
+		marks++
+		return inputs.Mark{Seed: s.options.Seed, Call: pollutionMarks + marks}
+	}
 	for _, each := range all {
-		if tried >= maxSpilling || each.out || each.slow() || each.of.Kind != report.CapabilityTool {
+		if tried >= maxPolluting || each.out || each.slow() || each.of.Kind != report.CapabilityTool {
 			continue
 		}
-		calls := s.options.Attack.Spills(s.prey(each.target), names, s.mark)
-		if len(calls) < attack.SpillForms {
+		calls := s.options.Attack.Pollutions(s.prey(each.target), names, next)
+		if len(calls) < attack.PollutionForms {
 			continue
 		}
 		tried++
 		asked := s.askedBehind(all, each)
 		for _, c := range calls {
-			by, answer, err := s.spills(ctx, each, asked, c)
+			by, answer, err := s.polluted(ctx, each, asked, c)
 			if err != nil {
 				return onlyFatal(err)
 			}
@@ -47,7 +53,7 @@ func (s *session) spill(ctx context.Context, all []*attacked) error {
 				continue
 			}
 			if !c.Control {
-				s.result.Spilt = append(s.result.Spilt, attack.Spilt{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer})
+				s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer})
 			}
 			break // what is kept shows nothing, and once is enough
 		}
@@ -55,8 +61,8 @@ func (s *session) spill(ctx context.Context, all []*attacked) error {
 	return nil
 }
 
-// spills makes one such call and those behind it, and returns whose answer has the mark; nil for none.
-func (s *session) spills(ctx context.Context, each *attacked, asked []*attacked, c attack.Spill) (by *attacked, answer string, err error) {
+// polluted makes one such call and those behind it, and returns whose answer has the mark; nil for none.
+func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (by *attacked, answer string, err error) {
 	if _, err = s.callWith(ctx, each, c.Arguments); err != nil {
 		return nil, "", err
 	}
@@ -73,7 +79,7 @@ func (s *session) spills(ctx context.Context, each *attacked, asked []*attacked,
 		if got.accepted {
 			text = said(got.result)
 		}
-		if strings.Contains(text, c.Mark) && !strings.Contains(text, "proto") {
+		if slices.Contains(inputs.Marks([]byte(text)), c.Mark) && !strings.Contains(text, "proto") {
 			return other, beginning(text, maxSample), nil
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
-// TestSpilt: an argument that turns up in a call without one is told from what a server keeps, and from one that
+// TestPolluted: an argument that turns up in a call without one is told from what a server keeps, and from one that
 // merges nothing.
-func TestSpilt(t *testing.T) {
+func TestPolluted(t *testing.T) {
 	merging := `{"name":"update","inputSchema":{"type":"object","properties":{"settings":{"type":"string","description":"Settings as JSON"}}}}`
 	greet := `{"name":"greet","inputSchema":{"type":"object","properties":{"person":{"type":"string"}}}}`
 	given := func(arguments map[string]any) (all map[string]any) {
@@ -58,7 +58,7 @@ func TestSpilt(t *testing.T) {
 			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
 			options.Given = map[string]json.RawMessage{"update": json.RawMessage(`{"settings":"{\"theme\":\"red\"}"}`), "greet": json.RawMessage(`{"person":"Ann"}`)}
 			got := ""
-			for _, s := range f.probe(t, options).Spilt {
+			for _, s := range f.probe(t, options).Polluted {
 				got += s.Field + " " + s.Form + " " + s.By.Name
 			}
 			if got != tc.want {

@@ -6,9 +6,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// findSpilt are arguments by which all objects of the server's program got more than they had.
-func findSpilt(in Input) (all []draft) {
-	for _, s := range in.Attack.Spilt {
+// findPolluted are arguments by which all objects of the server's program got more than they had.
+func findPolluted(in Input) (all []draft) {
+	for _, s := range in.Attack.Polluted {
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: s.Of, object: name(s.Of),
 			message: sentence("%s merged its argument %s, %s, into all objects of the program: %s, called without such an argument, then found one, and answered %s", capital(name(s.Of)),

@@ -1,0 +1,23 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+)
+
+// polluting is a server one of whose tools has changed what another finds.
+func polluting() Input {
+	in := input(silent)
+	in.Attack.Polluted = []attack.Polluted{{Of: call.Capability, Field: "settings", Form: `by the key "__proto__"`,
+		By: report.Capability{Kind: report.CapabilityTool, Name: "greet"}, Answer: "Hello marlow-c7"}}
+	return in
+}
+
+func TestPolluted(t *testing.T) {
+	expect(t, polluting(), `EXEC-006 High: Tool format_note merged its argument "settings", by the key "__proto__", into all objects of the program: `+
+		`tool greet, called without such an argument, then found one, and answered "Hello marlow-c7"`)
+}
+
+var _ = prove(map[string]proof{"MCPA-EXEC-006": {finds: []Input{polluting()}, spares: []Input{input(silent)}}})
