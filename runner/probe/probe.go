@@ -227,8 +227,8 @@ type Result struct {
 	// with guards tried; "" for none.
 	Foreign string
 	// Polluted are arguments that turned up in calls which have none, with guards tried.
-	Polluted   []attack.Polluted
-	Attacks Attacks
+	Polluted []attack.Polluted
+	Attacks  Attacks
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.
 	Unendured []report.Capability
 	// Prompt are the capabilities that answered each call at once, and Stalled those of
