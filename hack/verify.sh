@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-generated=(api config/crd config/rbac docs/rules.md docs/spec go.mod go.sum)
+generated=(api charts/mcp-audit-operator/files config/crd config/rbac docs/rules.md docs/spec go.mod go.sum)
 sums() { find "${generated[@]}" -type f -print0 | sort -z | xargs -0 sha256sum; }
 
 before=$(sums)
