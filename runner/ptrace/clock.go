@@ -20,7 +20,47 @@ type clock struct {
 	begun bool
 	// start has the kernel's clocks when the server began, in nanoseconds.
 	start [unix.CLOCK_TAI + 1]int64
+	// from and resume are when it last began to stand still and when it goes on, in true nanoseconds after the server
+	// began; held is for how long it has stood in all.
+	from, resume, held int64
 }
+
+// A fast clock stands still for a while when a program has slept for long, and when it turns to the network: who gives up on
+// an answer after five seconds would do so before any can come.
+const (
+	// mostHeld is for how long it does in all; each time, for a part of what is left.
+	mostHeld = 2 * time.Second
+	// afterSleep and forAnswers are these parts, one in so many.
+	afterSleep = 16
+	forAnswers = 8
+	// longSleep is from when on a program has slept for long, by its own clock.
+	longSleep = time.Minute
+)
+
+// hold has a fast clock stand still, for one part in so many of what is left. It catches up afterwards.
+func (c *clock) hold(parts int64) {
+	now, while := c.truly(unix.CLOCK_MONOTONIC), (int64(mostHeld)-c.held)/parts
+	if c.seen(now+while)-c.seen(now) <= 2*while {
+		return
+	}
+	if now >= c.resume {
+		c.from, c.resume = now, now
+	}
+	if longer := now + while - c.resume; longer > 0 {
+		c.resume, c.held = c.resume+longer, c.held+longer
+	}
+}
+
+// slept is when a program that is about to wait has slept for long, by its own clock since the server began; 0: never.
+func (c *clock) slept(duration int64) int64 {
+	if duration < int64(longSleep) {
+		return 0
+	}
+	return c.passed() + duration
+}
+
+// passed is how much time has gone by for programs since the server began.
+func (c *clock) passed() int64 { return c.seen(c.since(unix.CLOCK_MONOTONIC)) }
 
 // own is the file of this program.
 const own = "/proc/self/exe"
@@ -85,8 +125,17 @@ func (c *clock) seen(elapsed int64) int64 { return int64(c.Seen(time.Duration(el
 // elapsed is Clock.Elapsed in nanoseconds.
 func (c *clock) elapsed(seen int64) int64 { return int64(c.Elapsed(time.Duration(seen))) }
 
-// since is the true time since the server began, by a clock.
+// since is the time since the server began by which programs are told theirs: the true one, unless the clock stands.
 func (c *clock) since(id int32) int64 {
+	at := c.truly(id)
+	if at >= c.from && at < c.resume {
+		return c.from
+	}
+	return at
+}
+
+// truly is the true time since the server began, by a clock.
+func (c *clock) truly(id int32) int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(id, &now); err != nil {
 		return 0
@@ -119,8 +168,8 @@ func (c *clock) wait(duration int64) int64 {
 	if duration <= 0 || duration > int64(forever) {
 		return duration
 	}
-	elapsed := c.since(unix.CLOCK_MONOTONIC)
-	return max(c.elapsed(c.seen(elapsed)+duration)-elapsed, min(duration, int64(shortest)))
+	due := max(c.elapsed(c.passed()+duration), c.resume)
+	return max(due-c.truly(unix.CLOCK_MONOTONIC), min(duration, int64(shortest)))
 }
 
 // until is the true time of what a clock shows programs, in nanoseconds.
@@ -129,5 +178,9 @@ func (c *clock) until(id int32, at int64) int64 {
 	if shown > int64(forever) {
 		return at
 	}
-	return c.start[id] + c.elapsed(max(0, shown))
+	elapsed := c.elapsed(max(0, shown))
+	if elapsed > c.from {
+		elapsed = max(elapsed, c.resume)
+	}
+	return c.start[id] + elapsed
 }

@@ -69,6 +69,63 @@ func TestADayGoesBy(t *testing.T) {
 	}
 }
 
+// asking asks, after hours, for what takes a while to be answered, and gives up after five seconds; on a machine that is
+// busy it may have to ask again.
+const asking = `
+import socket, threading, time
+a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+a.bind(("127.0.0.1", 0))
+def answer():
+    while True:
+        text, other = a.recvfrom(16)
+        begun = time.thread_time()
+        while time.thread_time() < begun + 0.002: pass
+        a.sendto(text, other)
+threading.Thread(target=answer, daemon=True).start()
+time.sleep(3 * 3600)
+for _ in range(8):
+    begun = time.monotonic()
+    b = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    b.settimeout(5)
+    ASK
+    try: text = b.recv(16)
+    except OSError: continue
+    if time.monotonic() < begun + 5:
+        print(text.decode())
+        break
+begun = time.monotonic()
+time.sleep(3600)
+assert time.monotonic() >= begun + 3600
+`
+
+// TestAnswers: who gives up on an answer after some seconds has it, however fast time goes.
+func TestAnswers(t *testing.T) {
+	week := trace.Clock{Rate: 210000, For: 10 * time.Second}
+	for _, ask := range []string{`b.connect(a.getsockname()); b.send(b"hello")`, `b.sendto(b"hello", a.getsockname())`} {
+		if out := output(t, week, "python3", "-c", strings.Replace(asking, "ASK", ask, 1)); out != "hello\n" {
+			t.Errorf("%s: the answer is %q", ask, out)
+		}
+	}
+}
+
+// TestNoAnswers: who asks again and again, and is never answered, does not stop the time.
+func TestNoAnswers(t *testing.T) {
+	const asking = `
+import socket, time
+begun = time.monotonic()
+for _ in range(200):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(3600)
+    s.connect(("127.0.0.1", 9))
+    try: s.recv(1)
+    except OSError: pass
+print(time.monotonic() >= begun + 190 * 3600)
+`
+	if out := output(t, trace.Clock{Rate: 210000, For: time.Minute}, "python3", "-c", asking); out != "True\n" {
+		t.Errorf("time stands: %q", out)
+	}
+}
+
 // TestLaterDate: dates are ahead, and timers are not.
 func TestLaterDate(t *testing.T) {
 	later := trace.Clock{Forward: 45 * 24 * time.Hour}

@@ -1,6 +1,7 @@
 package ptrace
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"syscall"
@@ -139,6 +140,9 @@ func (t *tracer) enter(k *task) {
 	k.call, k.entered = c, time.Now().UnixNano()
 	k.head = append(append(k.head[:0], c.Name...), '(')
 	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
+	if k.timed && (c.Op == syscalls.Connect || c.Op == syscalls.Send) && bytes.Contains(k.head, []byte("sa_family=AF_INET")) {
+		t.clock.hold(forAnswers)
+	}
 	t.current = k
 	if c.Refused != 0 {
 		t.refuse(k)

@@ -201,6 +201,7 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 // answer is changed.
 type wait struct {
 	answer   func()
+	slept    int64 // as of clock.slept
 	argument int
 	value    uint64 // of the argument
 	address  uint64 // of the memory; 0 where the argument is all
@@ -237,7 +238,7 @@ func (t *tracer) retime(k *task, of *timed) {
 	value := k.arguments[of.argument]
 	switch {
 	case of.unit == milliseconds && int32(value) > 0: //nolint:gosec // an int of the kernel's
-		k.waits = &wait{argument: of.argument, value: value}
+		k.waits = &wait{slept: t.clock.slept(int64(value) * int64(time.Millisecond)), argument: of.argument, value: value}
 		setArgument(k.pid, of.argument, t.clock.ticks(int64(value), time.Millisecond))
 	case of.unit == seconds && value > 0:
 		k.waits = &wait{argument: of.argument, value: value}
@@ -260,22 +261,24 @@ func (t *tracer) retimeMemory(k *task, of *timed, address uint64) {
 	if peek(k.pid, address, raw) < len(raw) {
 		return // the kernel will say so
 	}
-	changed := make([]byte, 0, len(raw))
+	changed, slept := make([]byte, 0, len(raw)), int64(0)
 	for i := range pairs {
 		at := time.Duration(binary.NativeEndian.Uint64(raw[i*16:]))*time.Second + time.Duration(binary.NativeEndian.Uint64(raw[i*16+8:]))*time.Duration(scale) //nolint:gosec // as the kernel takes it
 		if binary.NativeEndian.Uint64(raw[i*16:]) > uint64(forever/time.Second) {
 			return // without an end, or refused
 		}
 		ns := t.clock.wait(int64(at))
+		slept = t.clock.slept(int64(at))
 		if of.until != nil && i == pairs-1 {
 			if id, ok := of.until(k.arguments); ok {
-				ns = t.clock.until(t.clock.named(id, int64(at)), int64(at))
+				id = t.clock.named(id, int64(at))
+				ns, slept = t.clock.until(id, int64(at)), t.clock.slept(int64(at)-t.clock.now(id))
 			}
 		}
 		changed = appendTime(changed, ns, scale)
 	}
 	if poke(k.pid, address, changed) {
-		k.waits = &wait{address: address, memory: raw}
+		k.waits = &wait{slept: slept, address: address, memory: raw}
 	}
 }
 
@@ -298,6 +301,9 @@ func (t *tracer) waited(k *task) {
 		_ = poke(k.pid, w.address, w.memory) // a task that is gone tells by its end
 	} else {
 		setArgument(k.pid, w.argument, w.value)
+	}
+	if k.waits.slept > 0 && t.clock.passed() >= k.waits.slept {
+		t.clock.hold(afterSleep)
 	}
 	k.waits = nil
 }
