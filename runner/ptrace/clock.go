@@ -23,22 +23,22 @@ type clock struct {
 	// from and resume are when it last began to stand still and when it goes on, in true nanoseconds after the server
 	// began; held is for how long it has stood in all.
 	from, resume, held int64
+	// fast is when it began to go as Clock says, in true nanoseconds after the server began; 0: not yet.
+	fast int64
 }
 
-// A fast clock stands still for a while when a program has slept for long, and when it turns to the network: who gives up on
-// an answer after five seconds would do so before any can come.
+// A fast clock stands still when a program has slept for long, and when it turns to the network: five seconds, for which
+// people wait for an answer, would be over before any can come.
 const (
-	// mostHeld is for how long it does in all; each time, for a part of what is left.
+	// mostHeld is for how long it stands still in all, and parts of how many parts of what is left each time takes one.
 	mostHeld = 2 * time.Second
-	// afterSleep and forAnswers are these parts, one in so many.
-	afterSleep = 16
-	forAnswers = 8
-	// longSleep is from when on a program has slept for long, by its own clock.
+	parts    = 6
+	// longSleep is how long a program has slept at least, by its own clock.
 	longSleep = time.Minute
 )
 
-// hold has a fast clock stand still, for one part in so many of what is left. It catches up afterwards.
-func (c *clock) hold(parts int64) {
+// hold has a fast clock stand still for a while. It catches up afterwards.
+func (c *clock) hold() {
 	now, while := c.truly(unix.CLOCK_MONOTONIC), (int64(mostHeld)-c.held)/parts
 	if c.seen(now+while)-c.seen(now) <= 2*while {
 		return
@@ -119,15 +119,37 @@ func (c *clock) tells(id int32) bool {
 	return id >= 0 && int(id) < len(c.start) && id != unix.CLOCK_PROCESS_CPUTIME_ID && id != unix.CLOCK_THREAD_CPUTIME_ID
 }
 
-// seen is Clock.Seen in nanoseconds.
-func (c *clock) seen(elapsed int64) int64 { return int64(c.Seen(time.Duration(elapsed))) }
+// firstWait is the wait at which the clock begins to go as it is to, at the latest after trace.MostTrue. Programs start by
+// the true time: while a runtime loads, hours would go by in which nobody has slept.
+const firstWait = time.Second
 
-// elapsed is Clock.Elapsed in nanoseconds.
-func (c *clock) elapsed(seen int64) int64 { return int64(c.Elapsed(time.Duration(seen))) }
+// seen is Clock.Seen in nanoseconds, from when the clock goes so.
+func (c *clock) seen(elapsed int64) int64 {
+	if c.fast == 0 || elapsed < c.fast {
+		return elapsed
+	}
+	return c.fast + int64(c.Seen(time.Duration(elapsed-c.fast)))
+}
+
+// elapsed is the inverse of seen.
+func (c *clock) elapsed(seen int64) int64 {
+	if c.fast == 0 || seen < c.fast {
+		return seen
+	}
+	return c.fast + int64(c.Elapsed(time.Duration(seen-c.fast)))
+}
 
 // since is the time since the server began by which programs are told theirs: the true one, unless the clock stands.
 func (c *clock) since(id int32) int64 {
 	at := c.truly(id)
+	if c.fast == 0 && at > int64(trace.MostTrue) {
+		c.fast = int64(trace.MostTrue)
+	}
+	return c.told(at)
+}
+
+// told is the time since the server began that programs are told in place of a true one.
+func (c *clock) told(at int64) int64 {
 	if at >= c.from && at < c.resume {
 		return c.from
 	}
@@ -168,7 +190,11 @@ func (c *clock) wait(duration int64) int64 {
 	if duration <= 0 || duration > int64(forever) {
 		return duration
 	}
-	due := max(c.elapsed(c.passed()+duration), c.resume)
+	passed := c.passed()
+	if c.fast == 0 && duration >= int64(firstWait) {
+		c.fast = max(1, c.truly(unix.CLOCK_MONOTONIC))
+	}
+	due := max(c.elapsed(passed+duration), c.resume)
 	return max(due-c.truly(unix.CLOCK_MONOTONIC), min(duration, int64(shortest)))
 }
 

@@ -88,7 +88,7 @@ func (c *clock) restampOne(raw []byte, at stamp) bool {
 	if elapsed < 0 || elapsed > c.since(unix.CLOCK_REALTIME)+int64(time.Second) {
 		return false
 	}
-	shown := c.shown(unix.CLOCK_REALTIME, elapsed)
+	shown := c.shown(unix.CLOCK_REALTIME, c.told(elapsed))
 	binary.NativeEndian.PutUint64(raw[at.seconds:], uint64(shown/int64(time.Second))) //nolint:gosec // not negative
 	fraction := shown % int64(time.Second) / max(at.scale, 1)
 	switch {

@@ -141,7 +141,7 @@ func (t *tracer) enter(k *task) {
 	k.head = append(append(k.head[:0], c.Name...), '(')
 	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
 	if k.timed && (c.Op == syscalls.Connect || c.Op == syscalls.Send) && bytes.Contains(k.head, []byte("sa_family=AF_INET")) {
-		t.clock.hold(forAnswers)
+		t.clock.hold()
 	}
 	t.current = k
 	if c.Refused != 0 {

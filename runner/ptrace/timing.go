@@ -303,7 +303,7 @@ func (t *tracer) waited(k *task) {
 		setArgument(k.pid, w.argument, w.value)
 	}
 	if k.waits.slept > 0 && t.clock.passed() >= k.waits.slept {
-		t.clock.hold(afterSleep)
+		t.clock.hold()
 	}
 	k.waits = nil
 }

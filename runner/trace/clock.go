@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Clock is the time that traced programs see, from the start of the server on. The zero
+// Clock is the time that traced programs see, from soon after the start of the server on (MostTrue). The zero
 // value is the true time; any other takes our own tracer, the backend Ptrace.
 type Clock struct {
 	// Forward is added to dates. Timers go on as they are.
@@ -51,8 +51,11 @@ func (c Clock) Elapsed(seen time.Duration) time.Duration {
 	return elapsed + seen
 }
 
+// MostTrue is for how long programs see the true time at most before the clocks go otherwise: until one of them waits.
+const MostTrue = 500 * time.Millisecond
+
 // Slow is from when on the clocks go as ever, in true time.
-func (c Clock) Slow() time.Duration { return slices.Max(c.turns()) }
+func (c Clock) Slow() time.Duration { return MostTrue + slices.Max(c.turns()) }
 
 // turns are when the clocks turn slow, and fast, by turns.
 func (c Clock) turns() []time.Duration {
