@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
-// polluting is a server one of whose tools has changed what another finds.
+// polluting has a tool whose argument another tool then found.
 func polluting() Input {
 	in := input(silent)
 	in.Attack.Polluted = []attack.Polluted{{Of: call.Capability, Field: "settings", Form: `by the key "__proto__"`,
@@ -16,8 +16,8 @@ func polluting() Input {
 }
 
 func TestPolluted(t *testing.T) {
-	expect(t, polluting(), `EXEC-006 High: Tool format_note merged its argument "settings", by the key "__proto__", into all objects of the program: `+
-		`tool greet, called without such an argument, then found one, and answered "Hello marlow-c7"`)
+	expect(t, polluting(), `EXEC-006 High: Tool format_note merged its argument "settings" into the prototype of all objects, by the key "__proto__": `+
+		`tool greet, called without such an argument, answered "Hello marlow-c7"`)
 }
 
 var _ = prove(map[string]proof{"MCPA-EXEC-006": {finds: []Input{polluting()}, spares: []Input{input(silent)}}})
