@@ -311,7 +311,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestPromises: a promise that is refused and that nobody waits for ends a program of Node.js, and with it the attempts.
+// TestPromises: an unhandled rejection ends Node.js, and no further attempt would reach the tool.
 func TestPromises(t *testing.T) {
 	for _, form := range codeForms {
 		text := form.write(field{}, inputs.Mark{Call: 1}, 1)

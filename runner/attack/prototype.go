@@ -11,30 +11,31 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Pollution is a call that pollutes the prototype of all objects of a program in JavaScript, if that merges an object
-// which it was given into another without looking at the keys (CWE-1321).
+// Pollution is a call that tries to pollute Object.prototype: a JavaScript program that merges a given object into
+// another without checking its keys lets the call do so (CWE-1321).
 type Pollution struct {
 	Field string
-	// Form says in words by which key. Control: by none, and whoever shows the mark then has kept it.
+	// Form names the key that leads to the prototype. A Control uses none: a server that shows its mark has only
+	// stored it.
 	Form    string
 	Control bool
-	// Arguments and Without are JSON objects: those of the call, and the same without the place that
-	// holds the object. A program whose prototype is polluted finds there what nobody has given.
+	// Arguments are those of the call, as JSON. Without are the same without the place that holds the object: a
+	// program with a polluted prototype finds a value there that no call gave it.
 	Arguments, Without json.RawMessage
-	// Mark is the text that stands in them only below the key.
+	// Mark stands in Arguments below the key, and nowhere else.
 	Mark string
 }
 
-// Polluted is a pollution that an answer has shown.
+// Polluted is a Pollution that worked, as an answer showed.
 type Polluted struct {
 	Of          report.Capability
 	Field, Form string
-	// By is the capability that answered, Answer the beginning of what it said.
+	// By is the capability that answered. Answer is the beginning of its answer.
 	By     report.Capability
 	Answer string
 }
 
-// prototypeKeys are the keys that lead to the prototype of all objects, the control first.
+// prototypeKeys lead to Object.prototype. The control comes first.
 var prototypeKeys = []struct {
 	name string
 	keys []any
@@ -44,18 +45,18 @@ var prototypeKeys = []struct {
 	{`by the keys "constructor" and "prototype"`, []any{"constructor", "prototype"}},
 }
 
-// PollutionForms is how many calls Pollutions makes at most.
+// PollutionForms is the largest number of calls that Pollutions returns.
 var PollutionForms = len(prototypeKeys)
 
-// maxPolluted is how many names the object has that is to be merged.
+// maxPolluted bounds the names in the object that is to be merged.
 const maxPolluted = 16
 
-// busy are names that the runtime and the SDK ask objects for: a program that finds them in all ends.
+// busy are names that the runtime and the SDK read: a program that finds them in every object crashes.
 var busy = []string{"get", "set", "value", "writable", "enumerable", "configurable", "then", "id", "method", "params", "result", "error", "length", "toString", "constructor", "__proto__"}
 
-// Pollutions are the calls for the first place of a target that holds an object of any keys, also as JSON in a
-// text, or else for one that is the way to a key, with a value beside it; each gets the next mark. names are those of
-// arguments, of this and other tools.
+// Pollutions returns the calls for a target: for its first argument that holds an object (also as JSON in a text), or
+// else for a key ("ui.theme") with a value beside it. names are argument names of this and other tools; each call
+// gets the next mark.
 func (p Plan) Pollutions(t Target, names []string, next func() inputs.Mark) (all []Pollution) {
 	fields := fieldsOf(t, p.Seen[t.Of], p.Dirs)
 	if at := slices.IndexFunc(fields, func(f field) bool { return len(f.holder()) > 0 }); at >= 0 {
@@ -87,17 +88,17 @@ func (p Plan) Pollutions(t Target, names []string, next func() inputs.Mark) (all
 }
 
 var (
-	// forKey are names of what may be the way to a key ("ui.theme"), forValue those of what it is to have.
+	// forKey matches the names of arguments that take a key ("ui.theme"), forValue those that take its value.
 	forKey   = lazyregexp.New(`(?i)(?:key|path|prop(?:erty)?|setting|option|field|name)$`)
 	forValue = lazyregexp.New(`(?i)(?:value|val|data|content)$`)
 )
 
-// atTop reports whether a place is a text at the top of the arguments, with such a name.
+// atTop reports whether a place is a top-level text argument with such a name.
 func (f field) atTop(called *lazyregexp.Regexp) bool {
 	return f.text && !f.item && len(f.steps) == 1 && called.MatchString(f.name)
 }
 
-// pollutions makes a call of each form for the place of a name.
+// pollutions returns a call for each of prototypeKeys. own is the argument that the calls behind it leave out.
 func pollutions(t Target, own string, next func() inputs.Mark, write func(keys []any, own, mark string) (json.RawMessage, bool)) (all []Pollution) {
 	without, _ := inputs.Decode(t.Honest).(map[string]any)
 	without = maps.Clone(without)
@@ -112,7 +113,8 @@ func pollutions(t Target, own string, next func() inputs.Mark, write func(keys [
 	return all
 }
 
-// holder is the way to the object at the top, or in a text at the top, that a place is in; nil where it is in none.
+// holder returns the path to the top-level object (or to the JSON in a top-level text) that contains a place; nil if
+// there is none.
 func (f field) holder() []any {
 	n := 1
 	if len(f.steps) > 1 && f.steps[1] == (inJSON{}) {
@@ -127,8 +129,7 @@ func (f field) holder() []any {
 	return f.steps[:n]
 }
 
-// pollute puts the mark below some keys of an object, under each name; and for the name of the place itself what
-// may stand there.
+// pollute puts the mark below keys of an object, under each of names. Under own, whose value is an object, it puts one.
 func pollute(arguments json.RawMessage, holder, keys []any, own string, names []string, mark string) (json.RawMessage, bool) {
 	below := field{steps: slices.Concat(holder, keys)}
 	put := 0

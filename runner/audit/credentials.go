@@ -77,7 +77,7 @@ func (p Plan) asked(o observation) []decoy.Var {
 	return given
 }
 
-// excluding are variables without those that an error says must not be there beside others.
+// excluding removes the variables that an error says must not be set together with others.
 func excluding(given []decoy.Var, text string) []decoy.Var {
 	for _, found := range excludes.FindAllStringSubmatch(text, maxAsked) {
 		name := strings.ToLower(found[1] + found[2])
@@ -165,7 +165,7 @@ var (
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
 	// unset matches words that are said of variables, and not of arguments.
 	unset = lazyregexp.New(`(?i)\b(?:set|unset|export|(?:not |un)(?:configured|defined))\b`)
-	// constant is a name as most variables have it; behind "..." is the end of one.
+	// constant is a name as most variables have it. After "..." stands only the end of one.
 	constant = lazyregexp.New(`(?:^|[^.\w]|(?:^|[^.])\.)([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\b`)
 	// explicit is a name that a runtime or a person calls that of a variable.
 	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)

@@ -72,7 +72,7 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	}
 }
 
-// TestVariablesThatExclude: of variables that exclude one another, the server is left those that it can have.
+// TestVariablesThatExclude: of variables that exclude each other, one is taken back.
 func TestVariablesThatExclude(t *testing.T) {
 	for says, want := range map[string]string{
 		"Value error, If 'local_path' is set, 'location' and 'api_key' must be None.": "ACME_API_KEY ACME_URL",

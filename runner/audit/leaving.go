@@ -26,7 +26,7 @@ type leaving struct {
 	size int
 	// attributes are those that files of everybody's got.
 	attributes []attribute
-	// unsaid and others are what there was of both beyond what is kept.
+	// unsaid and others stand for the messages and attributes beyond what is kept.
 	unsaid, others depend.Rest
 }
 

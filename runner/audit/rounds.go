@@ -56,7 +56,7 @@ type extra struct {
 	how string
 	// needed: an audit without it is Inconclusive. The others are not made at depth Quick.
 	needed bool
-	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow, unless it may take more itself.
+	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow, or less if the restart took long.
 	most time.Duration
 	half bool
 	// when decides whether there is such a launch; nil: always.
@@ -153,7 +153,7 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 	}
 }
 
-// following is how many launches an audit needs after this one, for certain.
+// following returns how many needed launches come after this one.
 func (how launch) following() int {
 	if how.moment != "" {
 		return 0

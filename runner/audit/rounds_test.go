@@ -85,7 +85,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestSlowRestart: whoever was slow to begin once more has the time to be that again, for another client.
+// TestSlowRestart: a server that restarted slowly gets as much time to start for another client.
 func TestSlowRestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()

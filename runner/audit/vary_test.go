@@ -92,7 +92,7 @@ func TestVaried(t *testing.T) {
 	}
 }
 
-// What leaves behind more than is kept is a gap where it differs, and none where it is always the same.
+// TestVariedBeyondWhatIsKept: what is not kept is a gap where it differs between launches, and none where it does not.
 func TestVariedBeyondWhatIsKept(t *testing.T) {
 	set, err := decoy.New("/home/server", false)
 	if err != nil {

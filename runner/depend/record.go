@@ -68,10 +68,10 @@ type Record struct {
 	Rest Rest
 }
 
-// Rest tells whether what was not kept of two launches is the same, in any order.
+// Rest is a sum over what is not kept: the same for two launches if that was the same, in any order.
 type Rest uint64
 
-// Add enters some of it.
+// Add adds data that is not kept.
 func (r *Rest) Add(data []byte) { *r += Rest(maphash.Bytes(seed, data)) }
 
 // course is how many pieces have taken one way, and when the last one did.
@@ -122,7 +122,7 @@ func (r *Record) Number(p Piece, what string, value int) {
 	r.enter(p, feature, fmt.Sprintf("%s %d", what, value), weighty)
 }
 
-// enter keeps a feature that a piece has besides its bytes. Pauses vary too much to be compared where they are not kept.
+// enter keeps a feature of a piece besides its bytes. Pauses vary too much to count in Rest.
 func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
 	if len(r.numbers) == maxNumbers {
 		if weight != paused {

@@ -110,10 +110,10 @@ func (f *Form) missKeys(text string) {
 	}
 }
 
-// lacksEntries finds errors about an object that has nothing in it.
+// lacksEntries matches errors about an empty object.
 var lacksEntries = lazyregexp.New(`(?i)\bnon-?empty\b|\b(?:must|may|can|should)(?: ?not|n't) be empty\b|\b(?:is|are|was) empty\b`)
 
-// missEntries learns from an error, such as "settings must be a non-empty object", which object has to have something in it.
+// missEntries learns from an error, such as "settings must be a non-empty object", which object must not be empty.
 func (f *Form) missEntries(text string) {
 	if !lacksEntries.MatchString(text) {
 		return
@@ -128,12 +128,12 @@ func (f *Form) missEntries(text string) {
 	})
 }
 
-// open reports whether an object says nothing about its properties.
+// open reports whether the schema of an object says nothing about its properties.
 func (n *node) open() bool {
 	return n != nil && n.kind == "object" && len(n.fields) == 0 && n.extra == nil && !n.end && n.s["additionalProperties"] != false
 }
 
-// shown are the entries of an object that its description has for an example.
+// shown returns the entries of the example in an object's description.
 func shown(n *node) map[string]any {
 	for _, document := range inJSON(said(n)) {
 		var entries map[string]any

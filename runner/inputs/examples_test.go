@@ -66,7 +66,7 @@ func TestKeysOfMaps(t *testing.T) {
 	}
 }
 
-// TestOpenObjects: an object that says nothing of its properties has what its description shows, and something where an
+// TestOpenObjects: an object without declared properties gets those of the example in its description, or one when an
 // error says that it must not be empty.
 func TestOpenObjects(t *testing.T) {
 	form := func(description string) *Form {

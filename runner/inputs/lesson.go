@@ -69,8 +69,8 @@ var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|number
 // bound finds the bounds that an error names for a number.
 var bound = lazyregexp.New(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
 
-// begins finds how an error says that a value has to begin: in quotes, or with what is no letter. scheme is the
-// beginning of a URL, and plainPart what may follow another.
+// begins finds the prefix that an error asks for: quoted, or ending in punctuation. scheme is the scheme of a URL, and
+// plainPart the part of a value that may follow the new prefix.
 var (
 	begins    = lazyregexp.New("(?i)\\b(?:start|begin)(?:s|ning|ing)? with:? (?:an? |the )?(?:prefix )?(?:[\"'`]([\\w-]{1,31})[\"'`]|[\"'`]?([\\w.:@#$/-]{0,31}[.:@#$/_-]))")
 	scheme    = lazyregexp.New(`^\w+://`)

@@ -74,7 +74,7 @@ func exemplary(description string) (found []string) {
 	return inJSON(description)
 }
 
-// inJSON are the objects and lists in JSON that a text has.
+// inJSON returns the JSON objects and lists in a text.
 func inJSON(text string) (found []string) {
 	rest := head(text, maxLength)
 	for range maxOffers {
@@ -94,8 +94,7 @@ func inJSON(text string) (found []string) {
 	return found
 }
 
-// bracketed is the beginning of a text up to an end, or behind that the rest of its word while a bracket in it is
-// open: "2*(3+4)".
+// bracketed returns text[:end], extended until its brackets are closed: "2*(3+4)" where "2*(3+4" was found.
 func bracketed(text string, end int) string {
 	for end < len(text) && text[end] == ')' && end < maxBracketed && strings.Count(text[:end], "(") > strings.Count(text[:end], ")") {
 		end++
@@ -108,16 +107,16 @@ func bracketed(text string, end int) string {
 	return text[:min(end, maxBracketed)]
 }
 
-// maxBracketed is how long such a word is at most, in bytes.
+// maxBracketed bounds such a word, in bytes.
 const maxBracketed = 256
 
 var (
-	// asJSON finds descriptions of texts that are JSON as a whole, ofList those of a list.
+	// asJSON matches descriptions of texts that are JSON as a whole, ofList of those that are a list.
 	asJSON = lazyregexp.New(`(?i)\b(?:as|valid|raw) JSON(?:$|[ .,;:)])|\bJSON[ -]?(?:array|list|object|string|map|dict|encoded|formatted|serialized)\b`)
 	ofList = lazyregexp.New(`(?i)\bJSON[ -]?(?:array|list)\b`)
 )
 
-// plainJSON is the value for a text that is JSON of which nobody gives an example; "" for any other.
+// plainJSON returns a value for a text that must be JSON and has no example; "" for any other text.
 func plainJSON(name, description string) string {
 	description = head(description, maxLength)
 	named := split(name)

@@ -38,13 +38,13 @@ var samples = []hint{
 // manifest is YAML that a cluster can apply.
 var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
 
-// cypherWords are those of tools that take a query in Cypher, and writing those of tools that change what there is.
+// cypherWords mark tools that take a query in Cypher, and writing those that change data.
 var (
 	cypherWords = []string{"cypher", "neo4j", "memgraph"}
 	writing     = []string{"write", "create", "update", "merge", "execute"}
 )
 
-// cypher is a query for a tool that takes one in Cypher: one that writes takes no other.
+// cypher returns a query for a tool that takes Cypher: one that writes, if the tool does, for it refuses any other.
 func (f *Form) cypher(names, described []string) (string, bool) {
 	switch {
 	case !has(names, []string{"query", "statement", "cypher"}) || !has(slices.Concat(names, described, f.about), cypherWords):

@@ -20,7 +20,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestCypher: what takes a query in Cypher gets one, and what writes one that does.
+// TestCypher: a tool that takes Cypher gets a query, and one that writes gets a query that writes.
 func TestCypher(t *testing.T) {
 	for _, c := range []struct{ tool, description, want string }{
 		{"read_neo4j_cypher", "The query", "MATCH (n)"}, {"write_neo4j_cypher", "The query", "CREATE (n:Note"}, {"ask", "The query in Cypher", "MATCH (n)"}, {"search", "What to look for", "milk"},

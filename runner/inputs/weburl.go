@@ -57,7 +57,7 @@ func (d *draft) page(n *node, made string) string {
 	return made
 }
 
-// sites are URLs as well-known services have them, by the words for these: a tool that takes a page of one takes no other.
+// sites are pages of well-known services by their names: a tool for one service refuses the pages of others.
 var sites = []hint{
 	{[]string{"youtube"}, "https://www.youtube.com/watch?v=jNQXAC9IVRw"},
 	{[]string{"vimeo"}, "https://vimeo.com/76979871"},

@@ -19,7 +19,8 @@ func newBudget(ctx context.Context, idle, kept time.Duration) budget {
 	return b
 }
 
-// kept is what the sessions that follow lack, each of which may take twice as long to begin as this one.
+// kept returns the time to leave for the sessions that follow, beyond what is reserved: each may take twice as long
+// to begin as this one.
 func (s *session) kept() time.Duration {
 	return 2*time.Duration(s.options.Following)*time.Since(s.began) - s.options.Reserved
 }
@@ -41,7 +42,7 @@ func (s *session) hasTime() bool {
 	return !bounded || left > leastLeft
 }
 
-// refusedShares is how many shares of the time a target has that has accepted nothing yet.
+// refusedShares is how many shares of the time a target has while it has accepted no call.
 const refusedShares = 4
 
 // affords reports whether there is time for a call of a target. Each has its first
@@ -72,7 +73,7 @@ func (s *session) affords(t *target) bool {
 // leastPatience is the least time that a first call has, once another has kept us waiting.
 const leastPatience = 2 * time.Second
 
-// firstShares is how many shares the first that keeps us waiting has, while others wait for their first call.
+// firstShares is how many shares the first slow call has while others wait for their first call.
 const firstShares = 4
 
 // promptPatience is how long a target that answered promptly in an earlier session has to answer
@@ -87,8 +88,8 @@ func (s *session) longest(t *target) time.Duration {
 	return s.options.CallTimeout
 }
 
-// patience returns the time-out of a call, longest at most: no call has more than half of what time there is, nor some shares of it
-// while others wait for their first; and once one was not answered in time, no more than its share.
+// patience returns the time-out of a call, at most longest and half of the time that is left. While others wait for
+// their first call it is at most some shares, and one share once a call has timed out.
 func (s *session) patience(longest time.Duration) time.Duration {
 	left, bounded := s.budget.left()
 	if !bounded {

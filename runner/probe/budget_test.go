@@ -76,7 +76,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// A server that is slow to begin leaves time to begin again, but never more than half of what is left.
+// A server that starts slowly keeps time for its next starts, but never more than half of what is left.
 func TestSlowToBegin(t *testing.T) {
 	o := quick
 	o.Rounds, o.MaxCalls, o.Following, o.Reserved = 100, 100, 2, 10*time.Second
@@ -127,7 +127,7 @@ func TestManyHang(t *testing.T) {
 	})
 }
 
-// The first call that hangs leaves the time that many others need for theirs, and has longer where there are few.
+// The first call that hangs leaves time for the first calls of the others: the more of them, the less it has.
 func TestPatience(t *testing.T) {
 	for waiting, want := range map[int]time.Duration{0: 30 * time.Second, 3: 30 * time.Second, 19: 20 * time.Second, 99: promptPatience} {
 		synctest.Test(t, func(t *testing.T) {

@@ -137,8 +137,8 @@ type Options struct {
 	// Seed makes the arguments.
 	Seed int64
 
-	// Following is how many sessions have to follow after the deadline, and Reserved the time that
-	// there is for them: for a server that is slow to begin, calls leave more.
+	// Following is how many needed sessions come after the deadline, and Reserved the time for them. If the server
+	// starts slowly, calls end earlier to leave more.
 	Following int
 	Reserved  time.Duration
 
@@ -226,7 +226,7 @@ type Result struct {
 	// Foreign is the origin of a web page of another site to which a server that listens has answered,
 	// with guards tried; "" for none.
 	Foreign string
-	// Polluted are arguments that turned up in calls which have none, with guards tried.
+	// Polluted are the prototype pollutions that worked, with guards tried.
 	Polluted []attack.Polluted
 	Attacks  Attacks
 	// Unendured are the capabilities that were not called as often as Options.Endure is for.

@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// maxPolluting is how many tools are given an object that may pollute the prototype of all, maxBehind how many
-	// others are asked behind each.
+	// maxPolluting bounds the tools that are tried, maxBehind the other tools that are called after each of them.
 	maxPolluting = 4
 	maxBehind    = 3
-	// pollutionMarks is above the number of any call, for a server may have kept what calls had.
+	// pollutionMarks is above the number of any call: the server may have stored the marks of earlier calls.
 	pollutionMarks = 50_000
 )
 
-// pollute looks for arguments that turn up in calls which have none: behind a call that may have given them to all
-// objects of the program. The error is one that ends the session.
+// pollute calls tools so that their prototypes may be polluted, and then without arguments, to see whether they find
+// some. An error ends the session.
 func (s *session) pollute(ctx context.Context, all []*attacked) error {
 	if s.options.Attack.FirstMark != 0 {
 		return nil
@@ -61,7 +60,7 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 	return nil
 }
 
-// polluted makes one such call and those behind it, and returns whose answer has the mark; nil for none.
+// polluted makes one such call and those after it. by is the target whose answer has the mark, nil if none has.
 func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (by *attacked, answer string, err error) {
 	if _, err = s.callWith(ctx, each, c.Arguments); err != nil {
 		return nil, "", err
@@ -101,7 +100,7 @@ func (s *session) callWith(ctx context.Context, each *attacked, arguments json.R
 	return got, err
 }
 
-// askedBehind are other tools with arguments that change little.
+// askedBehind returns other tools that have arguments and change little.
 func (s *session) askedBehind(all []*attacked, than *attacked) (asked []*attacked) {
 	for _, each := range all {
 		if each != than && each.rank.effect <= creates && !each.task && !each.out && !each.slow() && len(argumentNames(each)) > 0 && len(asked) < maxBehind {
@@ -111,7 +110,7 @@ func (s *session) askedBehind(all []*attacked, than *attacked) (asked []*attacke
 	return asked
 }
 
-// argumentNames are the names of the arguments of all targets.
+// argumentNames returns the argument names of all targets.
 func (s *session) argumentNames(all []*attacked) (names []string) {
 	for _, each := range all {
 		for _, name := range argumentNames(each) {

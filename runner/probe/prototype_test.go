@@ -8,8 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
-// TestPolluted: an argument that turns up in a call without one is told from what a server keeps, and from one that
-// merges nothing.
+// TestPolluted: a value that no call gave is found; one that the server has stored is not.
 func TestPolluted(t *testing.T) {
 	merging := `{"name":"update","inputSchema":{"type":"object","properties":{"settings":{"type":"string","description":"Settings as JSON"}}}}`
 	greet := `{"name":"greet","inputSchema":{"type":"object","properties":{"person":{"type":"string"}}}}`

@@ -23,17 +23,17 @@ type clock struct {
 	// from and resume are when it last began to stand still and when it goes on, in true nanoseconds after the server
 	// began; held is for how long it has stood in all.
 	from, resume, held int64
-	// fast is when it began to go as Clock says, in true nanoseconds after the server began; 0: not yet.
+	// fast is when Clock began to apply, in true nanoseconds after the server began; 0: not yet.
 	fast int64
 }
 
-// A fast clock stands still when a program has slept for long, and when it turns to the network: five seconds, for which
-// people wait for an answer, would be over before any can come.
+// A fast clock stands still when a program wakes from a long sleep and when it uses the network: otherwise a time-out of
+// five seconds would end before an answer can come.
 const (
-	// mostHeld is for how long it stands still in all, and parts of how many parts of what is left each time takes one.
+	// mostHeld bounds how long it stands still in all. Each time takes 1/parts of what is left.
 	mostHeld = 2 * time.Second
 	parts    = 6
-	// longSleep is how long a program has slept at least, by its own clock.
+	// longSleep is the shortest long sleep, as the program sees it.
 	longSleep = time.Minute
 )
 
@@ -51,7 +51,7 @@ func (c *clock) hold() {
 	}
 }
 
-// slept is when a program that is about to wait has slept for long, by its own clock since the server began; 0: never.
+// slept returns when a wait that begins now ends, by passed; 0 if that is no long sleep.
 func (c *clock) slept(duration int64) int64 {
 	if duration < int64(longSleep) {
 		return 0
@@ -59,7 +59,7 @@ func (c *clock) slept(duration int64) int64 {
 	return c.passed() + duration
 }
 
-// passed is how much time has gone by for programs since the server began.
+// passed returns how much time programs have seen go by since the server began.
 func (c *clock) passed() int64 { return c.seen(c.since(unix.CLOCK_MONOTONIC)) }
 
 // own is the file of this program.
@@ -119,11 +119,11 @@ func (c *clock) tells(id int32) bool {
 	return id >= 0 && int(id) < len(c.start) && id != unix.CLOCK_PROCESS_CPUTIME_ID && id != unix.CLOCK_THREAD_CPUTIME_ID
 }
 
-// firstWait is the wait at which the clock begins to go as it is to, at the latest after trace.MostTrue. Programs start by
-// the true time: while a runtime loads, hours would go by in which nobody has slept.
+// firstWait is the shortest wait at which Clock begins to apply; it does after trace.MostTrue at the latest. Until then
+// time is true: hours would pass while a runtime loads, and timers would end that nobody has waited for.
 const firstWait = time.Second
 
-// seen is Clock.Seen in nanoseconds, from when the clock goes so.
+// seen is Clock.Seen in nanoseconds, from when Clock applies.
 func (c *clock) seen(elapsed int64) int64 {
 	if c.fast == 0 || elapsed < c.fast {
 		return elapsed
@@ -139,7 +139,7 @@ func (c *clock) elapsed(seen int64) int64 {
 	return c.fast + int64(c.Elapsed(time.Duration(seen-c.fast)))
 }
 
-// since is the time since the server began by which programs are told theirs: the true one, unless the clock stands.
+// since returns the time since the server began, by a clock; while the clock stands still, when that began.
 func (c *clock) since(id int32) int64 {
 	at := c.truly(id)
 	if c.fast == 0 && at > int64(trace.MostTrue) {
@@ -148,7 +148,7 @@ func (c *clock) since(id int32) int64 {
 	return c.told(at)
 }
 
-// told is the time since the server began that programs are told in place of a true one.
+// told returns what programs see of a true time since the server began, before it is sped up.
 func (c *clock) told(at int64) int64 {
 	if at >= c.from && at < c.resume {
 		return c.from
@@ -156,7 +156,7 @@ func (c *clock) told(at int64) int64 {
 	return at
 }
 
-// truly is the true time since the server began, by a clock.
+// truly returns the true time since the server began, by a clock.
 func (c *clock) truly(id int32) int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(id, &now); err != nil {

@@ -69,8 +69,8 @@ func TestADayGoesBy(t *testing.T) {
 	}
 }
 
-// asking asks, after hours, for what takes a while to be answered, and gives up after five seconds; on a machine that is
-// busy it may have to ask again.
+// asking sleeps for hours, and then waits up to five seconds for an answer that takes a while. It asks again if the
+// machine was too busy to answer in time.
 const asking = `
 import socket, threading, time
 a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -98,7 +98,7 @@ time.sleep(3600)
 assert time.monotonic() >= begun + 3600
 `
 
-// TestAnswers: who gives up on an answer after some seconds has it, however fast time goes.
+// TestAnswers: an answer comes before a time-out of seconds ends, however fast time goes.
 func TestAnswers(t *testing.T) {
 	week := trace.Clock{Rate: 210000, For: 10 * time.Second}
 	for _, ask := range []string{`b.connect(a.getsockname()); b.send(b"hello")`, `b.sendto(b"hello", a.getsockname())`} {
@@ -108,7 +108,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswers: who asks again and again, and is never answered, does not stop the time.
+// TestNoAnswers: a program that asks again and again, and is never answered, does not stop the time.
 func TestNoAnswers(t *testing.T) {
 	const asking = `
 import socket, time

@@ -54,11 +54,11 @@ func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	return use.reads >= 4*use.writes && use.reads > 0
 }
 
-// leastBooks is how many capabilities change a file that is the server's own account of itself.
+// leastBooks is the least number of capabilities that write a file in which the server keeps a history.
 const leastBooks = 3
 
-// keepsBooks reports whether a file is one in which the server keeps a history or statistics of whatever it is asked, in a
-// hidden directory of its own: that is not the doing of any one tool.
+// keepsBooks reports whether the server keeps a history or statistics of all calls in a file, in a hidden directory of
+// its own: no single tool is charged with it.
 func (in Input) keepsBooks(own ownPaths, e profile.Effect) bool {
 	if e.Kind == profile.KindDelete || !own.hides(e.Path) {
 		return false

@@ -22,7 +22,7 @@ type Attack struct {
 	Unlisted []attack.Taken
 	// Foreign is the origin of a web page of another site that was answered.
 	Foreign string
-	// Polluted are arguments that turned up in calls which have none.
+	// Polluted are the prototype pollutions that worked.
 	Polluted []attack.Polluted
 	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
 	Lures []string

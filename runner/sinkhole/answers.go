@@ -211,7 +211,7 @@ var (
 	argument = lazyregexp.New(`[a-z][a-z_-]{1,20}`)
 )
 
-// statuses are what a caller gets that wants another than 200, one after the other; wrongStatus is how it says so.
+// statuses are tried in turn for a caller that calls 200 wrong; wrongStatus matches how it says so.
 var (
 	statuses    = []int{0, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}
 	wrongStatus = lazyregexp.New(`(?i)\b(?:status(?: code)?|HTTP)[ :=(]{1,3}20[0124]\b|\bunexpected (?:response|status|code)[^.\n]{0,20}\b20[0124]\b`)

@@ -11,11 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// boltMagic begins what a client of Neo4j says ("Bolt Protocol", handshake); its four proposals of a
-// version follow.
+// boltMagic begins a Bolt handshake (neo4j.com/docs/bolt, "Bolt handshake"); four proposed versions follow.
 var boltMagic = []byte{0x60, 0x60, 0xB0, 0x17}
 
-// The messages of Bolt by their signatures.
+// The signatures of Bolt messages.
 const (
 	boltGoodbye = 0x02
 	boltHello   = 0x01
@@ -26,10 +25,10 @@ const (
 	boltRecord  = 0x71
 )
 
-// maxBolt is how much of one message is read, in bytes; the rest is only taken in.
+// maxBolt bounds what is kept of one message, in bytes.
 const maxBolt = 64 << 10
 
-// bolt lets everybody in, and has one record for each query.
+// bolt accepts any client and answers each query with one record.
 func (t *conversation) bolt() {
 	t.flow.describe("bolt", t.host, "")
 	in := &tapped{Conn: t.conn, flow: t.flow}
@@ -55,7 +54,7 @@ func (t *conversation) bolt() {
 	}
 }
 
-// boltVersion is the first proposal of a version that is known, 4 or 5; none is zero.
+// boltVersion returns the first proposed version that is 4 or 5; zero if there is none.
 func boltVersion(proposals []byte) string {
 	for version := range slices.Chunk(proposals, 4) {
 		if len(version) == 4 && (version[3] == 4 || version[3] == 5) {
@@ -65,7 +64,7 @@ func boltVersion(proposals []byte) string {
 	return "\x00\x00\x00\x00"
 }
 
-// readBolt reads one message, which comes in chunks with their lengths before them, up to an empty one.
+// readBolt reads one message: chunks with their lengths before them, up to an empty one.
 func readBolt(in io.Reader) (message []byte, err error) {
 	var length [2]byte
 	for {
@@ -84,7 +83,7 @@ func readBolt(in io.Reader) (message []byte, err error) {
 	}
 }
 
-// boltReply is the answer to a message; columns are those of the query before, and kind is its own.
+// boltReply returns the answer to a message. columns and kind are those of the last query.
 func boltReply(signature byte, columns []string, kind, host string) string {
 	success := map[string]any{}
 	switch signature {
@@ -115,7 +114,7 @@ func boltReply(signature byte, columns []string, kind, host string) string {
 	return inChunks(boltSuccess, success)
 }
 
-// inChunks is a message of one field, in chunks.
+// inChunks encodes a message of one field.
 func inChunks(signature byte, field any) string {
 	message := append([]byte{0xB1, signature}, pack(nil, field)...)
 	var out []byte
@@ -125,7 +124,7 @@ func inChunks(signature byte, field any) string {
 	return string(append(out, 0, 0))
 }
 
-// pack appends a value as PackStream has it: texts and lists have up to 255 bytes or items, numbers up to 127.
+// pack appends a value in PackStream: texts and lists of up to 255 bytes or items, numbers up to 127.
 func pack(out []byte, value any) []byte {
 	switch v := value.(type) {
 	case bool:
@@ -152,7 +151,7 @@ func pack(out []byte, value any) []byte {
 	return append(out, 0xC0)
 }
 
-// What a query of Cypher returns, up to what is no text any more, what counts, and what is no more than a name.
+// What a Cypher query returns, whether it writes, and which columns are counts or plain names.
 var (
 	returns  = lazyregexp.New(`(?is)\breturn\s+(?:distinct\s+)?([\x20-\x7E\s]{1,1000}?)(?:\s(?:order by|skip|limit)\s|[^\x20-\x7E\s]|;|$)`)
 	changes  = lazyregexp.New(`(?i)\b(?:create|merge|delete|set|remove)\b`)
@@ -160,7 +159,7 @@ var (
 	bareName = lazyregexp.New(`^\w+$`)
 )
 
-// kindOf is what the query in a message does, as a summary says it: read, or write as well.
+// kindOf returns the type of the query in a message for its summary: r, or rw if it writes.
 func kindOf(message []byte) string {
 	if changes.MatchString(string(message)) {
 		return "rw"
@@ -168,7 +167,7 @@ func kindOf(message []byte) string {
 	return "r"
 }
 
-// returned are the columns of the query in a message, as they are written.
+// returned returns the columns of the query in a message as it writes them.
 func returned(message []byte) []string {
 	all := returns.FindAllStringSubmatch(string(message), -1)
 	if len(all) == 0 {
@@ -178,7 +177,7 @@ func returned(message []byte) []string {
 	return columns[:min(len(columns), maxColumns)]
 }
 
-// boltName is the name of a column, as it is written where it has none.
+// boltName returns the alias of a column, or the column itself.
 func boltName(column string) string {
 	column = strings.TrimSpace(column)
 	if match := alias.FindStringSubmatch(column); match != nil {
@@ -187,7 +186,7 @@ func boltName(column string) string {
 	return column
 }
 
-// boltCell is the value of a column: a number of what counts, nothing in particular of a thing, else a text.
+// boltCell returns a value for a column: a number for a count, an empty map for a plain name, else a text.
 func boltCell(column string) any {
 	column = strings.TrimSpace(column)
 	if match := alias.FindStringIndex(column); match != nil {

@@ -186,7 +186,7 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	return t.learned(r, sent)
 }
 
-// protobuf are the media types of one message of Protocol Buffers, as Connect, Twirp and OpenTelemetry send them.
+// protobuf matches the media types of one Protocol Buffers message, as Connect, Twirp and OpenTelemetry send it.
 var protobuf = lazyregexp.New(`^application/(?:x-|vnd\.google\.)?proto(?:buf)?\b`)
 
 // dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall

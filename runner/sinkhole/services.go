@@ -61,8 +61,7 @@ func slack(r *http.Request, _ []byte) any {
 	return map[string]any{"ok": true, "url": "https://note." + r.Host + "/", "team": "note", "user": "note", "team_id": "T00000001", "user_id": "U00000001"}
 }
 
-// metrics matches what Prometheus and Loki, and who speaks as they do, are asked for (prometheus.io/docs, HTTP API;
-// grafana.com/docs/loki, HTTP API).
+// metrics matches the paths of Prometheus and Loki (prometheus.io/docs, HTTP API; grafana.com/docs/loki, HTTP API).
 var metrics = lazyregexp.New(`(/loki)?/api/v1/(query|query_range|labels?|series|metadata|targets|rules|alerts|patterns|index/(?:stats|volume)|label/[^/]+/values)$`)
 
 // prometheus has one series without samples.
@@ -101,8 +100,8 @@ func prometheus(r *http.Request, sent []byte) any {
 	return map[string]any{"status": "success", "data": data}
 }
 
-// asksMetrics reports whether a request is for Prometheus or Loki: other services have paths that end as theirs do, but
-// not with their parameters.
+// asksMetrics reports whether a request is for Prometheus or Loki: paths of other services end in the same way, but do
+// not have their parameters.
 func asksMetrics(r *http.Request, sent []byte) bool {
 	form, _ := url.ParseQuery(string(sent)) // what is no form has no parameters
 	for _, parameter := range []string{"query", "match[]"} {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// youTube answers for a video with captions in one language; false for requests of other services. Readers of
-// transcripts take the player's answer out of the page of a video, or ask for it with the key that is in the page, and
-// fetch the captions from where that says.
+// youTube answers for a video with captions; false for requests to other services. Readers of transcripts take the
+// player's response from the page, or ask for it with the key in the page, and fetch the captions that it links to.
 func youTube(r *http.Request) (content, bool) {
 	host := strings.TrimPrefix(r.Host, "www.")
 	if host != "youtu.be" && host != "youtube.com" && !strings.HasSuffix(host, ".youtube.com") {

@@ -51,7 +51,7 @@ func (c Clock) Elapsed(seen time.Duration) time.Duration {
 	return elapsed + seen
 }
 
-// MostTrue is for how long programs see the true time at most before the clocks go otherwise: until one of them waits.
+// MostTrue bounds how long programs see the true time first: until one of them waits.
 const MostTrue = 500 * time.Millisecond
 
 // Slow is from when on the clocks go as ever, in true time.
