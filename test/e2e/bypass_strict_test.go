@@ -63,7 +63,7 @@ var _ = Describe("Code added to an image that passed", func() {
 
 	It("S16: is not made up for by an audit that hardly exercised its server", func(ctx context.Context) {
 		policy := gate(ctx, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
-		little := settled(ctx, newAudit(variant(ctx, "honest-go:dev", "little"), func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Rounds = 1 }))
+		little := settled(ctx, newAudit(variant(ctx, "honest-go:dev", "little"), inFull, func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Rounds = 1 }))
 		expectPass(little)
 		awaitAdmitted(ctx, pod(byDigest(little)))
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Gate.OnAltered = v1alpha1.ActionDeny })

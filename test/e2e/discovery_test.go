@@ -130,7 +130,7 @@ var _ = Describe("Discovery", func() {
 		Entry("ToolHive", "toolhive.stacklok.dev", "v1beta1", "toolhive-weather", `{image: "REGISTRY/honest-go:dev", transport: stdio, proxyMode: sse}`),
 		Entry("kmcp", "kagent.dev", "v1alpha1", "kmcp-weather", `{transportType: stdio, deployment: {image: "REGISTRY/honest-go:dev", port: 3000, cmd: /server}}`),
 		Entry("mcp.x-k8s.io", "mcp.x-k8s.io", "v1beta1", "mcpserver-weather",
-			`{source: {type: ContainerImage, containerImage: {ref: "REGISTRY/everything:dev"}},
-  config: {port: 3001, path: /mcp, arguments: [streamableHttp], env: [{name: PORT, value: "3001"}]}}`),
+			`{source: {type: ContainerImage, containerImage: {ref: "REGISTRY/honest-go:dev"}},
+  config: {port: 8080, path: /mcp, arguments: [http], env: [{name: PORT, value: "8080"}]}}`),
 	)
 })

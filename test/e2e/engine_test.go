@@ -25,7 +25,7 @@ func arguments(args ...string) func(*v1alpha1.MCPServerAudit) {
 var _ = Describe("The engine in a Pod", func() {
 	for _, tracer := range []v1alpha1.Tracer{v1alpha1.TracerStrace, v1alpha1.TracerPtrace} {
 		It("reads what is carried off over TLS, by "+string(tracer), func(ctx context.Context) {
-			audit := settled(ctx, newAudit("leaky-go:dev", arguments("https", "gzip"), sandboxed(tracer, v1alpha1.NetworkSinkhole)))
+			audit := settled(ctx, newAudit("leaky-go:dev", inFull, arguments("https", "gzip"), sandboxed(tracer, v1alpha1.NetworkSinkhole)))
 
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			report := reportOf(ctx, audit).Spec

@@ -158,7 +158,7 @@ func reviewed(ctx context.Context) reviews {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-reviews-"}}
 		Expect(k8s.Create(ctx, ns)).To(Succeed())
 		reviewedOnce.namespace = ns.Name
-		honest, leaky := newAudit("honest-go:dev"), newAudit("leaky-go:dev")
+		honest, leaky := newAudit("honest-go:dev", inFull), newAudit("leaky-go:dev")
 		for _, audit := range []*v1alpha1.MCPServerAudit{honest, leaky} {
 			audit.Namespace = ns.Name
 			Expect(k8s.Create(ctx, audit)).To(Succeed())

@@ -58,13 +58,14 @@ var _ = Describe("The probe in a Pod", func() {
 		transport v1alpha1.Transport
 		port      int32
 		argument  string
+		depth     v1alpha1.ProbeDepth
 	}{
-		{v1alpha1.TransportStdio, 0, "stdio"},
-		{v1alpha1.TransportStreamableHTTP, 3001, "streamableHttp"},
-		{v1alpha1.TransportSSE, 3001, "sse"},
+		{v1alpha1.TransportStdio, 0, "stdio", v1alpha1.ProbeDepthStandard},
+		{v1alpha1.TransportStreamableHTTP, 3001, "streamableHttp", v1alpha1.ProbeDepthQuick},
+		{v1alpha1.TransportSSE, 3001, "sse", v1alpha1.ProbeDepthQuick},
 	} {
 		It("exercises all that server-everything advertises, over "+string(how.transport), func(ctx context.Context) {
-			audit := settled(ctx, newAudit("everything:dev", speaks(how.transport, how.port, how.argument)))
+			audit := settled(ctx, newAudit("everything:dev", speaks(how.transport, how.port, how.argument), probed(v1alpha1.Probe{Depth: how.depth})))
 
 			expectPass(audit)
 			coverage := *audit.Status.Coverage
@@ -94,7 +95,7 @@ var _ = Describe("The probe in a Pod", func() {
 	}
 
 	It("reaches what only the server's own answers lead to, and says how", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("tickets:dev"))
+		audit := settled(ctx, newAudit("tickets:dev", inFull))
 		Expect(reportOf(ctx, audit).Spec.Outputs).To(ContainElements(
 			said("get_ticket", "TICK-3", "list_tickets", "<IMPORTANT>"),
 			said("service_status", "ledger-sync", "error of tool service_status", "Ignore all previous instructions"),
@@ -144,7 +145,7 @@ var _ = Describe("The probe in a Pod", func() {
 var _ = Describe("A server that turns on its user", func() {
 	for mode, moment := range map[string]string{"session": "Session", "restart": "Restart", "identity": "Identity"} {
 		It("is found in the Pod when the occasion is: "+mode, func(ctx context.Context) {
-			audit := settled(ctx, newAudit("rugpull:dev", arguments(mode)))
+			audit := settled(ctx, newAudit("rugpull:dev", inFull, arguments(mode)))
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(MatchFields(IgnoreExtras, Fields{
 				"Moment": BeEquivalentTo(moment), "Drift": HaveField("Changed", ContainElement("tool format_note")),
@@ -153,13 +154,13 @@ var _ = Describe("A server that turns on its user", func() {
 	}
 
 	It("is found in the Pod when the occasion is the date", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("later-node:dev", arguments(time.Now().AddDate(0, 0, 7).Format(time.DateOnly))))
+		audit := settled(ctx, newAudit("later-node:dev", inFull, arguments(time.Now().AddDate(0, 0, 7).Format(time.DateOnly))))
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 		Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(HaveField("Moment", report.MomentClock)))
 	})
 
 	It("is not one that offers what the client can do", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("rugpull:dev", arguments("capabilities")))
+		audit := settled(ctx, newAudit("rugpull:dev", inFull, arguments("capabilities")))
 		expectPass(audit)
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Findings).To(BeEmpty())

@@ -71,7 +71,6 @@ var _ = Describe("Many audits at once", Serial, func() {
 		for i := range 20 {
 			audit := newAudit("honest-go:dev", func(a *v1alpha1.MCPServerAudit) {
 				a.GenerateName, a.Name, a.Namespace = "", fmt.Sprintf("audit-%d", i), namespaces[i%len(namespaces)]
-				a.Spec.Probe.Depth = v1alpha1.ProbeDepthQuick
 			})
 			Expect(k8s.Create(ctx, audit)).To(Succeed())
 			audits = append(audits, audit)

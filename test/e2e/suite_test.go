@@ -32,8 +32,9 @@ const (
 	// auditUIDLabel is on every object of an audit in the run namespace.
 	auditUIDLabel = "mcpaudit.dev/audit-uid"
 
-	// verdictTimeout is generous: it bounds a hang, it measures nothing.
-	verdictTimeout = 4 * time.Minute
+	// verdictTimeout is generous: it bounds a hang, it measures nothing. An audit has 2
+	// minutes to start here, and 5 to end.
+	verdictTimeout = 10 * time.Minute
 	poll           = 500 * time.Millisecond
 )
 
@@ -50,6 +51,7 @@ func TestE2E(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	SetDefaultEventuallyTimeout(verdictTimeout)
+	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyPollingInterval(poll)
 	Expect(registry).NotTo(BeEmpty(), "IMAGE_REGISTRY is not set: run the suite by `make test-e2e`")
 	restConfig, err := config.GetConfig()
@@ -89,17 +91,24 @@ func explain() {
 	}
 }
 
-// newAudit is an audit of an image in the registry of the cluster.
+// newAudit is an audit of an image in the registry of the cluster: a quick one, because
+// most specs are about what comes before and after the exercise.
 func newAudit(image string, options ...func(*v1alpha1.MCPServerAudit)) *v1alpha1.MCPServerAudit {
 	audit := &v1alpha1.MCPServerAudit{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "audit-", Namespace: namespace},
-		Spec:       v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: registry + "/mcpaudit/" + image}},
+		Spec: v1alpha1.MCPServerAuditSpec{
+			Server: v1alpha1.Server{Image: registry + "/mcpaudit/" + image},
+			Probe:  v1alpha1.Probe{Depth: v1alpha1.ProbeDepthQuick},
+		},
 	}
 	for _, option := range options {
 		option(audit)
 	}
 	return audit
 }
+
+// inFull has the audit go as deep as one whose depth is not given.
+func inFull(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Depth = "" }
 
 func timeout(d time.Duration) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) { a.Spec.Timeout = metav1.Duration{Duration: d} }
