@@ -42,12 +42,13 @@ func newRules() *cobra.Command {
 
 func explain(w *strings.Builder, r rules.Rule) {
 	fmt.Fprintf(w, "%s  %s (%s)\n", r.ID, r.Title, r.Severity)
-	for _, part := range []struct{ name, text string }{
-		{"Found", r.Description}, {"Expected false positives", r.Expected},
-		{"For whoever wrote the server", r.Fix}, {"For whoever runs it", r.WhoRuns()},
-	} {
-		if part.text != "" {
-			fmt.Fprintf(w, "\n%s\n%s\n", part.name, wrapped(part.text))
+	for _, part := range r.Parts() {
+		fmt.Fprintf(w, "\n%s\n", part.Name)
+		for _, item := range part.Items {
+			fmt.Fprintln(w, wrapped("- ", item))
+		}
+		if part.Text != "" {
+			fmt.Fprintln(w, wrapped("", part.Text))
 		}
 	}
 	if len(r.References) > 0 {
@@ -60,18 +61,19 @@ func explain(w *strings.Builder, r rules.Rule) {
 	}
 }
 
-// wrapped breaks a text into indented lines of at most 80 columns.
-func wrapped(text string) string {
+// wrapped breaks a text behind a bullet into indented lines of at most 80 columns.
+func wrapped(bullet, text string) string {
 	var all strings.Builder
+	indent := 2 + len(bullet)
 	column := 0
 	for word := range strings.FieldsSeq(text) {
 		switch {
 		case column == 0:
-			all.WriteString("  ")
-			column = 2
+			all.WriteString("  " + bullet)
+			column = indent
 		case column+1+len(word) > 80:
-			all.WriteString("\n  ")
-			column = 2
+			all.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
 		default:
 			all.WriteString(" ")
 			column++

@@ -60,7 +60,7 @@ func referring(id string) []rules.Rule {
 
 // severity returns "at most High" for a rule whose findings can be less.
 func severity(r rules.Rule) string {
-	if strings.Contains(r.Description, "Medium") || strings.Contains(r.Description, "Low") {
+	if len(r.Severities) > 0 || strings.Contains(r.Description, "Medium") || strings.Contains(r.Description, "Low") {
 		return "at most " + string(r.Severity)
 	}
 	return string(r.Severity)

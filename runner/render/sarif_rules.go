@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -56,19 +55,21 @@ func ofFinding(f report.Finding) sarifRule {
 }
 
 func ofRule(r rules.Rule) sarifRule {
-	help := sarifText{Text: strings.Join(present(
-		r.Description,
-		labelled("Expected false positives: ", r.Expected),
-		labelled("For whoever wrote the server: ", r.Fix),
-		labelled("For whoever runs it: ", r.WhoRuns()),
-	), "\n\n")}
-	help.Markdown = strings.Join(present(
-		prose(r.Description),
-		labelled("**Expected false positives:** ", prose(r.Expected)),
-		labelled("**For whoever wrote the server:** ", prose(r.Fix)),
-		labelled("**For whoever runs it:** ", prose(r.WhoRuns())),
-		references(r),
-	), "\n\n")
+	var text, markdown []string
+	for _, part := range r.Parts() {
+		says, shown := part.Name+":", "**"+part.Name+":**"
+		if part.Text != "" {
+			says, shown = says+" "+part.Text, shown+" "+prose(part.Text)
+		}
+		for _, item := range part.Items {
+			says, shown = says+"\n* "+item, shown+"\n* "+prose(item)
+		}
+		text, markdown = append(text, says), append(markdown, shown)
+	}
+	if all := references(r); all != "" {
+		markdown = append(markdown, all)
+	}
+	help := sarifText{Text: strings.Join(text, "\n\n"), Markdown: strings.Join(markdown, "\n\n")}
 	made := ruleOf(r.ID, r.Title, r.Description, r.Severity, help, rulesPage+"#"+strings.ToLower(r.ID))
 	family, _, _ := strings.Cut(strings.TrimPrefix(r.ID, "MCPA-"), "-")
 	made.Properties.Tags = append(made.Properties.Tags, strings.ToLower(family))
@@ -146,15 +147,4 @@ func pascal(title string) string {
 		all.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return report.Cut(cmp.Or(all.String(), "Unnamed"), 255)
-}
-
-func labelled(label, text string) string {
-	if text == "" {
-		return ""
-	}
-	return label + text
-}
-
-func present(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,10 +32,14 @@ type Rule struct {
 	Title string
 	// Risk is the kind of risk that its findings are, where it is not the family's.
 	Risk string
-	// Description says when the rule finds something, and when not; Fix what
-	// the author of the server can do about it.
+	// Description says when the rule finds something.
 	Description string
-	Fix         string
+	// Severities say when a finding has which severity, where it is not always the same.
+	Severities []string
+	// Exempt is what comes close and is no finding.
+	Exempt []string
+	// Fix is what the author of the server can do about it.
+	Fix string
 	// Expected are the false positives that are known to be possible, and how
 	// the rule keeps them rare.
 	Expected string
@@ -43,6 +48,24 @@ type Rule struct {
 	Mitigation string
 	// References are ids of other catalogues: "OWASP MCP05:2025", "SAFE-T1104".
 	References []string
+}
+
+// Part is a part of what a rule says: a text, or a list.
+type Part struct {
+	Name, Text string
+	Items      []string
+}
+
+// Parts returns what a rule says, in the order in which it is read.
+func (r Rule) Parts() []Part {
+	return slices.DeleteFunc([]Part{
+		{Name: "Found", Text: r.Description},
+		{Name: "Severity", Items: r.Severities},
+		{Name: "No finding", Items: r.Exempt},
+		{Name: "Expected false positives", Text: r.Expected},
+		{Name: "For whoever wrote the server", Text: r.Fix},
+		{Name: "For whoever runs it", Text: r.WhoRuns()},
+	}, func(p Part) bool { return p.Text == "" && len(p.Items) == 0 })
 }
 
 // WhoRuns returns what helps whoever runs the server, without a finding at hand.
