@@ -96,13 +96,14 @@ type ran struct {
 	reached map[string]report.Capability
 	// first are the programs that were started before the first request, each once.
 	first []profile.Fact
+	// habits are programs that were started before anything was asked for; true of those that are first.
+	habits map[profile.Fact]bool
 	// told are programs that an argument for commands said to start.
 	told map[start]bool
 }
 
 func (in Input) programs() ran {
-	r := ran{at: map[string][]int{}, within: map[dir]use{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}}
-	known := map[profile.Fact]bool{}
+	r := ran{at: map[string][]int{}, within: map[dir]use{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}, habits: map[profile.Fact]bool{}}
 	for i, e := range in.Profile.Effects {
 		if e.Path != "" {
 			r.at[e.Path] = append(r.at[e.Path], i)
@@ -121,12 +122,21 @@ func (in Input) programs() ran {
 		case e.Kind != profile.KindExec:
 		case e.Within == "" && in.told(e):
 			r.told[start{e.Capability, e.Path}] = true
-		case e.Phase == report.PhaseStartup && e.Error == "" && !known[e.Fact]:
-			known[e.Fact] = true
-			r.first = append(r.first, e.Fact)
+		case e.Error == "":
+			r.early(e)
 		}
 	}
 	return r
+}
+
+// early enters a program that was started before anything was asked for.
+func (r *ran) early(e profile.Effect) {
+	if e.Phase == report.PhaseStartup && !r.habits[e.Fact] {
+		r.first = append(r.first, e.Fact)
+	}
+	if e.Phase == report.PhaseStartup || e.Phase == report.PhaseHandshake {
+		r.habits[e.Fact] = r.habits[e.Fact] || e.Phase == report.PhaseStartup
+	}
 }
 
 func (u use) with(e profile.Effect) use {
@@ -202,6 +212,15 @@ func (in Input) bundled(e profile.Effect) bool {
 // runtimes are programs that run what their arguments say.
 var runtimes = lazyregexp.New(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
 
+// habitual reports whether the server started a program with the same arguments before it was asked for anything, too:
+// no call has it do that. One that reads commands, or that the server wrote, may do something else each time.
+func (in Input) habitual(e profile.Effect) bool {
+	words, base := e.Argv.Words(), path.Base(e.Path)
+	fixed := !shells[base] && !runtimes.MatchString(base) || script(words) != "" || slices.Contains(words, "-c") || slices.Contains(words, "--version")
+	_, early := in.ran.habits[e.Fact]
+	return early && fixed && !in.made(e.Path)
+}
+
 // multiprocessing reports whether these are the arguments by which Python's module
 // of that name starts its workers and what looks after them.
 func multiprocessing(args []string) bool {
@@ -243,7 +262,7 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
+		case answer == scope.Allowed, in.habitual(e), in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
