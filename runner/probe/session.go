@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
@@ -95,7 +96,7 @@ type query struct {
 func (s *session) request(
 	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
 ) (json.RawMessage, error) {
-	limit := s.options.CallTimeout
+	limit := max(s.options.CallTimeout, plan.DefaultCallTimeout) // a launch that gives calls little time needs its lists
 	if phase == report.PhaseHandshake {
 		limit = s.options.Handshake
 	}
