@@ -24,6 +24,15 @@ var (
 	placedIn    = lazyregexp.New(`(?i)\b(?:in|on|with|within|below|under|inside)\b`)
 )
 
+// dataPath are the languages in which a path leads through a document.
+var dataPath = lazyregexp.New(`(?i)\b(?:json[ -]?path|json pointer|xpath|jmespath|jq|dot(?:ted)?[ -]notation)\b`)
+
+// leadsThroughData reports whether a text is a path within a document, by its description.
+func leadsThroughData(n *node) bool {
+	description := said(n)
+	return dataPath.MatchString(description) && !strings.Contains(strings.ToLower(description), "file")
+}
+
 // saysPath reports whether the description of a text says that it is a path.
 func saysPath(n *node) bool {
 	words := split(n.name)

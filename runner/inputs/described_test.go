@@ -38,6 +38,8 @@ func TestDescribedPaths(t *testing.T) {
 		{"git_status", "repository", "Name of the repository", "marlow-c0"},
 		{"show", "parent", "Folder id", "marlow-c0"},
 		{"show", "parent_id", "Folder that has the notes", "marlow-c0"},
+		{"show", "jsonPath", "JSONPath of what to return, such as '$.title'", "$.title"},
+		{"show", "jsonPath", "Path of the JSON file", "/home/audit/marlow-files/data.json"},
 		{"call", "route_name", "Path of the URL", "marlow-c0"},
 	} {
 		if got := first(t, tc.tool, tc.name, tc.description); got != tc.want && !(strings.HasPrefix(tc.want, "marlow") && strings.Contains(got, " ")) {

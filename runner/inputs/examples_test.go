@@ -9,19 +9,22 @@ import (
 // TestWholeExamples: an example goes up to the end of its sentence.
 func TestWholeExamples(t *testing.T) {
 	for description, want := range map[string][]string{
-		"SQL query, for example SELECT name, value FROM notes":     {"SELECT name, value FROM notes"},
-		"Message with placeholders, for example Hello {user.name}": {"Hello {user.name}"},
-		"Formula (e.g. a * 2 + b) to compute":                      {"a * 2 + b"},
-		"Substitutions such as s/Bob/Ada/":                         {"s/Bob/Ada/"},
-		"Only lines newer than this duration, such as 10m or 2h":   {"10m"},
-		"A place, such as New York. Abbreviations will do":         {"New", "New York"},
-		"One of the pages (i.e., https://docs.test/a/b)":           nil,
-		"A currency, such as USD for dollars":                      {"USD", "USD for dollars"},
-		"A filter, such as a=b for what is equal":                  {"a=b", "a=b for what is equal"},
-		"A stock (e.g. ACME)":                                      {"ACME"},
-		"Words to look for, such as the name of a city":            nil,
-		"One of several tones, e.g. formal, friendly":              {"formal"},
-		"A filter, such as total > 3 or an empty text":             {"total > 3"},
+		"SQL query, for example SELECT name, value FROM notes":            {"SELECT name, value FROM notes"},
+		"Message with placeholders, for example Hello {user.name}":        {"Hello {user.name}"},
+		"Formula (e.g. a * 2 + b) to compute":                             {"a * 2 + b"},
+		"Substitutions such as s/Bob/Ada/":                                {"s/Bob/Ada/"},
+		"Only lines newer than this duration, such as 10m or 2h":          {"10m"},
+		"A place, such as New York. Abbreviations will do":                {"New", "New York"},
+		"One of the pages (i.e., https://docs.test/a/b)":                  nil,
+		"A currency, such as USD for dollars":                             {"USD", "USD for dollars"},
+		"A filter, such as a=b for what is equal":                         {"a=b", "a=b for what is equal"},
+		"A stock (e.g. ACME)":                                             {"ACME"},
+		"Words to look for, such as the name of a city":                   nil,
+		"version (examples of a valid version are: v1, apps/v1, or beta)": {"v1", "apps/v1", "beta"},
+		"Options: 'asc', 'desc'. The default is chosen by the server":     {"asc", "desc", "chosen"},
+		"Supported formats: the ones of the editor":                       nil,
+		"One of several tones, e.g. formal, friendly":                     {"formal"},
+		"A filter, such as total > 3 or an empty text":                    {"total > 3"},
 	} {
 		if got := offered(description); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", description, got, want)

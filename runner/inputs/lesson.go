@@ -26,6 +26,8 @@ type lesson struct {
 	path, file, folder, repository bool
 	// absolute is how often an absolute path was refused, perhaps for being one.
 	absolute int
+	// rooted: an error asked for one.
+	rooted bool
 	// web is how often the URL of a page was refused.
 	web int
 	// keys are those that a map has to have.
@@ -216,7 +218,7 @@ func (l *lesson) note(said string) {
 
 func (l *lesson) differs(before lesson) bool {
 	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
-		l.path != before.path || l.absolute != before.absolute || l.web != before.web || l.repository != before.repository ||
+		l.path != before.path || l.absolute != before.absolute || l.rooted != before.rooted || l.web != before.web || l.repository != before.repository ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 

@@ -17,9 +17,11 @@ var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{
 
 var (
 	// examples finds what follows "e.g." and its like.
-	examples = lazyregexp.New(`(?i)(?:e\.g\.|for example|such as|like|default:?|defaults to)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
+	examples = lazyregexp.New(`(?i)(?:e\.g\.|for example|such as|like|default(?: is|s to)?)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
 	// inParentheses finds lists: "(low, medium, high)".
 	inParentheses = lazyregexp.New(`\(([^()]{3,200})\)`)
+	// enumerated finds what a description lists after a colon: "examples of a valid kind are: Pod, Service".
+	enumerated = lazyregexp.New(`(?i)\b(?:(?:examples?|valid|allowed|supported|possible|accepted|permitted|available|common|known)\b[^:;.()\n]{0,48}|one of|options|choices|values)\s?:\s+([^()\n;]{1,256})`)
 	// listed finds what a text says can be had: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
@@ -54,6 +56,9 @@ func offered(description string) []string {
 	}
 	for _, whole := range wholes {
 		found.add(whole)
+	}
+	for _, match := range enumerated.FindAllStringSubmatch(description, 4) {
+		found.items(match[1])
 	}
 	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
 		if !strings.Contains(match[1], "://") { // whose slashes separate nothing
@@ -181,6 +186,19 @@ func meaningful(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '.'
 }
 
+// items adds the words between commas, as all does, but whole: "apps/v1" is one.
+func (c *collection) items(text string) {
+	if end := sentenceEnd.FindStringIndex(text); end != nil {
+		text = text[:end[0]]
+	}
+	for each := range strings.SplitSeq(text, ",") {
+		first, more, _ := strings.Cut(strings.TrimPrefix(strings.Trim(each, " \t.'\"`[]"), "or "), " ")
+		if c.add(first); more != "" {
+			return
+		}
+	}
+}
+
 // all adds the words of a list of at least so many. It ends where the first is
 // longer than a word: there a sentence begins.
 func (c *collection) all(text string, least int) {
@@ -211,7 +229,8 @@ var noValue = map[string]bool{"optional": true, "required": true, "default": tru
 	"etc": true, "inclusive": true, "exclusive": true, "the": true, "a": true, "an": true, "string": true, "number": true,
 	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true, "boolean": true,
 	"object": true, "array": true, "integer": true, "received": true, "expected": true, "got": true, "invalid": true, "input": true,
-	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true}
+	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true,
+	"absolute": true, "relative": true, "unique": true, "positive": true, "non-empty": true, "empty": true, "specified": true, "provided": true}
 
 // head is the beginning of a text.
 func head(text string, most int) string { return report.Head(text, most) }

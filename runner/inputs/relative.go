@@ -16,6 +16,10 @@ import (
 // relativeOnly finds errors about how a path is written.
 var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?names?|(?:invalid|illegal|bad|unsafe) (?:file ?|path ?)?(?:name|path)|path separators?|slash(?:es)?)\b`)
 
+// absoluteOnly finds those that ask for an absolute path.
+var absoluteOnly = lazyregexp.New(`(?i)\b(?:(?:must|should|has to|needs? to) (?:be|start with|use)|requires?|expect(?:s|ed)|provide|use) (?:an? |the )?absolute\b|` +
+	`\b(?:not|n't) (?:an )?absolute\b|\babsolute path(?:name)? (?:is )?(?:required|expected|needed)\b`)
+
 // maxSuspected is how often an absolute path is suspected at one place.
 const maxSuspected = 3
 
@@ -32,7 +36,11 @@ func (f *Form) suspected(n *node) int {
 // doubt notes that a path was refused, perhaps because it is absolute. dirs are the
 // directories that it was known to have to lie in.
 func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
-	if !strings.HasPrefix(whole, "/") || l.absolute >= maxSuspected {
+	isAbsolute := strings.HasPrefix(whole, "/")
+	if !isAbsolute && absoluteOnly.MatchString(said) {
+		l.rooted, l.absolute = true, 0
+	}
+	if !isAbsolute || !l.doubtful() {
 		return
 	}
 	within := slices.ContainsFunc(dirs, func(dir string) bool { return places.Within(whole, dir) })
@@ -40,6 +48,9 @@ func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
 		l.absolute++
 	}
 }
+
+// doubtful reports whether an absolute path may be the fault.
+func (l *lesson) doubtful() bool { return !l.rooted && l.absolute < maxSuspected }
 
 // there reports whether a path names something planted.
 func (o Options) there(name string) bool {
@@ -59,7 +70,7 @@ func (f *Form) suspect(c Case) (found []placed) {
 			continue
 		}
 		l := f.lesson(p.at)
-		if l == nil || isPath && l.absolute >= maxSuspected || !isPath && !l.doubtURL(p.value) {
+		if l == nil || isPath && !l.doubtful() || !isPath && !l.doubtURL(p.value) {
 			continue
 		}
 		if isPath {

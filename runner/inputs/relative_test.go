@@ -31,6 +31,25 @@ func TestRelativePaths(t *testing.T) {
 	}
 }
 
+// TestAbsolutePathsComeBack: a name in place of an absolute path is given up for good where an error asks for one.
+func TestAbsolutePathsComeBack(t *testing.T) {
+	f := textForm("read_sheet", "path", "Workbook, such as plan.xlsx")
+	for i, tc := range []struct{ want, refusal string }{
+		{"/home/audit/marlow-files/notes.xlsx", "that did not work"},
+		{"plan.xlsx", "Path 'plan.xlsx' must be absolute, e.g. '/srv/q1.xlsx'"},
+		{"/home/audit/marlow-files/notes.xlsx", "that did not work"},
+	} {
+		c, ok := f.Next(nil, Mark{Call: i})
+		if want := `{"path":"` + tc.want + `"}`; !ok || string(c.Arguments) != want {
+			t.Fatalf("%s, want %s", c.Arguments, want)
+		}
+		f.Refused(c, tc.refusal)
+	}
+	if l := f.lessons["/path"]; !l.rooted || l.absolute > 0 {
+		t.Errorf("suspected %d times", l.absolute)
+	}
+}
+
 // TestAbsolutePathsStay: an absolute path that was accepted, or that leads to nothing, is
 // not taken for the fault.
 func TestAbsolutePathsStay(t *testing.T) {

@@ -207,7 +207,7 @@ var notations = map[string]bool{"UTC": true, "2026-01-15T09:30:00Z": true, "2026
 // refusal often does.
 func (f *Form) isPath(n *node) bool {
 	words, known := split(n.name), f.lessons[n.at]
-	return f.isDirectory(n) || has(words, fileWords) || saysPath(n) || known != nil && known.path ||
+	return !leadsThroughData(n) && (f.isDirectory(n) || has(words, fileWords) || saysPath(n)) || known != nil && known.path ||
 		has(f.about, fileWords) && (has(words, sourceWords) || has(words, targetWords))
 }
 
