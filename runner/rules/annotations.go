@@ -51,7 +51,7 @@ func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 		return false
 	}
 	use := in.ran.within[dirOf(e)]
-	return use.reads >= 4*use.writes && use.reads > 0
+	return use.reads >= 4*use.writes() && use.reads > 0
 }
 
 // leastBooks is the least number of capabilities that write a file in which the server keeps a history.

@@ -73,13 +73,14 @@ type start struct {
 	program string
 }
 
-// dir is a directory that a capability has used, and use how often it read and changed files in it.
+// dir is a directory that a capability has used, and use how often it read and changed files in it: by what it did to
+// them as a whole, such as to empty one, and by what it wrote.
 type (
 	dir struct {
 		of   report.Capability
 		path string
 	}
-	use struct{ reads, writes int }
+	use struct{ reads, changes, stores int }
 )
 
 func dirOf(e profile.Effect) dir { return dir{e.Capability, path.Dir(e.Path)} }
@@ -143,11 +144,16 @@ func (u use) with(e profile.Effect) use {
 	switch {
 	case e.Kind == profile.KindRead:
 		u.reads += e.Count
-	case e.Kind == profile.KindStore || e.Kind == profile.KindWrite && alters(e) != "" || e.Kind == profile.KindDelete:
-		u.writes += e.Count
+	case e.Kind == profile.KindStore:
+		u.stores += e.Count
+	case e.Kind == profile.KindWrite && alters(e) != "" || e.Kind == profile.KindDelete:
+		u.changes += e.Count
 	}
 	return u
 }
+
+// writes counts a file that is emptied and then written to once.
+func (u use) writes() int { return max(u.changes, u.stores) }
 
 // anyAt reports whether something was done to a path that is as told.
 func (in Input) anyAt(path string, is func(profile.Effect) bool) bool {
