@@ -22,14 +22,20 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 		found, _ := given.Find([]byte(value))
 		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || handed(in, value)
 	}
-	seen := map[string]int{}
+	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts come in each launch
+	find := func(text string) []credential.Credential {
+		if _, known := read[text]; !known {
+			read[text] = credential.Find(text)
+		}
+		return read[text]
+	}
 	answers := 0
 	for _, o := range runs {
 		if len(o.result.Outputs) > 0 {
 			answers++
 		}
 		for _, out := range o.result.Outputs {
-			for _, c := range credential.Find(out.Text) {
+			for _, c := range find(out.Text) {
 				seen[c.Value] += out.Count
 			}
 		}
@@ -39,7 +45,7 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 		if fetches(plan, in.Profile, out.Capability) {
 			continue
 		}
-		for _, c := range credential.Find(out.Text) {
+		for _, c := range find(out.Text) {
 			if (seen[c.Value] > 1 || answers == 1) && !strings.Contains(out.Arguments, c.Value) && !foreign(c.Value) {
 				all = append(all, rules.Carried{Credential: c, Output: out})
 			}

@@ -42,11 +42,24 @@ func TestOutputsAreOrdered(t *testing.T) {
 	}
 }
 
+// A long text that differs in digits alone is counted: each call of a tool that lists all of a cloud has its own time.
+func TestLongTextsAlike(t *testing.T) {
+	o := newOutputs()
+	o.begin(asking("a"), 1)
+	for i := range 24 {
+		o.answered(report.OutputResult, fmt.Sprint(i)+strings.Repeat(" note", longText))
+		o.answered(report.OutputResult, fmt.Sprint("short ", i))
+	}
+	if all := o.all(); len(all) != 25 || all[0].Count != 24 {
+		t.Errorf("%d texts, the first %d times", len(all), all[0].Count)
+	}
+}
+
 func TestOutputsAreBounded(t *testing.T) {
 	o := newOutputs()
 	for i := range 2 * maxTexts / maxOutput {
 		o.begin(asking("a"), i)
-		o.answered(report.OutputResult, fmt.Sprint(i)+strings.Repeat("ü", maxOutput))
+		o.answered(report.OutputResult, strings.Repeat("x", i)+strings.Repeat("ü", maxOutput))
 	}
 	all, size := o.all(), 0
 	for _, out := range all {
