@@ -101,6 +101,19 @@ var sameAs = map[string]string{"podman": "docker", "nerdctl": "docker", "oc": "k
 // listing are the words by which programs are asked for all that there is of something.
 var listing = []string{"list", "ls", "ps", "images", "search", "devices", "inspect"}
 
+// standInToken opens nothing: a web token that nobody signed, which is good for long.
+const standInToken = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJleHAiOjQwNzA5MDg4MDB9."
+
+// tokenAnswer is what programs print that are asked for a token of who is logged in, in the words of Azure's,
+// Google's and OAuth's.
+func tokenAnswer(asJSON bool) string {
+	if !asJSON {
+		return standInToken + "\n"
+	}
+	return fmt.Sprintf(`{"accessToken":%[1]q,"access_token":%[1]q,"token":%[1]q,"tokenType":"Bearer","token_type":"Bearer",`+
+		`"expiresOn":"2099-01-01 00:00:00.000000","expires_on":4070908800,"expires_in":3600}`+"\n", standInToken)
+}
+
 // standInAnswer returns what a program prints that has nothing to show.
 func standInAnswer(program string, args []string) string {
 	if same, ok := sameAs[program]; ok {
@@ -115,6 +128,8 @@ func standInAnswer(program string, args []string) string {
 		return slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(any, arg) })
 	}
 	switch {
+	case len(words) > 1 && slices.ContainsFunc(words[:2], func(word string) bool { return strings.HasSuffix("-"+word, "-token") }):
+		return tokenAnswer(wantsJSON(args))
 	case wantsJSON(args) && program == "kubectl" && first == "get":
 		return `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[]}` + "\n"
 	case wantsJSON(args) && slices.ContainsFunc(words, func(word string) bool { return slices.Contains(listing, word) }):

@@ -12,18 +12,20 @@ import (
 // TestStandInAnswers: something that a caller can read.
 func TestStandInAnswers(t *testing.T) {
 	for command, want := range map[string]string{
-		"gh --version":                      "gh version " + standInVersion + "\n",
-		"docker version":                    "docker version " + standInVersion + "\n",
-		"podman ps -a":                      standInAnswers["docker ps"],
-		"docker info":                       standInAnswers["docker info"],
-		"docker ps --format {{json .}}":     "",
-		"docker inspect --format=json x":    "[]\n",
-		"gh pr list --json number,title":    "[]\n",
-		"gh pr view 3 --json number":        "{}\n",
-		"ffprobe -print_format json a.mp4":  "{}\n",
-		"adb devices":                       "List of devices attached\n\n",
-		"ffmpeg -i in.mp4 -v error out.gif": "",
-		"helm help":                         "Usage: helm [OPTIONS] COMMAND [ARG...]\n",
+		"gh --version":                                     "gh version " + standInVersion + "\n",
+		"docker version":                                   "docker version " + standInVersion + "\n",
+		"podman ps -a":                                     standInAnswers["docker ps"],
+		"docker info":                                      standInAnswers["docker info"],
+		"docker ps --format {{json .}}":                    "",
+		"docker inspect --format=json x":                   "[]\n",
+		"gh pr list --json number,title":                   "[]\n",
+		"gh pr view 3 --json number":                       "{}\n",
+		"ffprobe -print_format json a.mp4":                 "{}\n",
+		"gh auth token":                                    standInToken + "\n",
+		"az account get-access-token -o json --resource x": tokenAnswer(true),
+		"adb devices":                                      "List of devices attached\n\n",
+		"ffmpeg -i in.mp4 -v error out.gif":                "",
+		"helm help":                                        "Usage: helm [OPTIONS] COMMAND [ARG...]\n",
 	} {
 		words := strings.Fields(command)
 		if strings.Contains(command, "{{") {
@@ -32,6 +34,10 @@ func TestStandInAnswers(t *testing.T) {
 		if got := standInAnswer(words[0], words[1:]); got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
+	}
+	var token struct{ AccessToken, ExpiresOn string }
+	if err := json.Unmarshal([]byte(tokenAnswer(true)), &token); err != nil || token.AccessToken != standInToken {
+		t.Errorf("%+v, %v", token, err)
 	}
 	var list struct {
 		Kind  string
