@@ -25,7 +25,7 @@ var formatWords = map[string]string{
 }
 
 // endingsOf are how the names of the files end that a place asks for, the likeliest
-// first: by what was refused there, by its description, by words; none for any file.
+// first: by what was refused there, by its description, by what another tool was refused for, by words; none for any file.
 func (f *Form) endingsOf(n *node) []string {
 	if known := f.lessons[n.at]; known != nil && len(known.endings) > 0 {
 		return known.endings
@@ -36,6 +36,9 @@ func (f *Form) endingsOf(n *node) []string {
 		if found := endings(form, description); len(found) > 0 {
 			return found
 		}
+	}
+	if known := f.options.Ways.endingsOf(n.name); known != nil {
+		return known
 	}
 	for _, words := range [][]string{split(n.name), nouns(description), f.about} {
 		for _, word := range singular(words) {

@@ -337,6 +337,7 @@ func (f *Form) Answered(c Case, accepted bool) {
 		return
 	}
 	f.accepted.join(c.taken)
+	f.took(c)
 	for _, t := range c.trials {
 		known := f.lessons[t.at]
 		if !t.candidate.guess || known != nil {

@@ -105,7 +105,7 @@ func (f *Form) Refused(c Case, text string) {
 	for _, p := range blamed {
 		f.learn(p, text, offered)
 	}
-	if len(blamed) == 0 {
+	if len(blamed) == 0 && !f.repair { // else the error has said what it is about
 		blamed = f.suspect(c)
 	}
 	if f.repair {
@@ -160,6 +160,7 @@ func (f *Form) learn(p placed, text string, offered []string) {
 	l.offer(f.offersFor(p, text, offered))
 	said := lineWith(text, p.value)
 	l.note(said)
+	f.options.Ways.wants(p.name, l.endings)
 	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
 		l.path = true // the value was opened as it is: joined to a directory, the error would name that too
 	}

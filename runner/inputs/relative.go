@@ -61,28 +61,32 @@ func (o Options) there(name string) bool {
 // are the likeliest fault where none was ever accepted.
 func (f *Form) suspect(c Case) (found []placed) {
 	for _, p := range c.placed {
-		n := f.tree.leafAt(p.at)
-		if n == nil {
+		n, known := f.tree.leafAt(p.at), f.leaves[p.at]
+		if n == nil || known != nil && known.best != nil || !f.dubious(n, p.value) {
 			continue
-		}
-		isPath := strings.HasPrefix(p.value, "/") && f.isPath(n)
-		if !isPath && !web(p.value) || f.leaves[p.at] != nil && f.leaves[p.at].best != nil {
-			continue
-		}
-		l := f.lesson(p.at)
-		if l == nil || isPath && !l.doubtful() || !isPath && !l.doubtURL(p.value) {
-			continue
-		}
-		if isPath {
-			l.absolute++
 		}
 		f.repair = true
 		found = append(found, p)
-		if known := f.leaves[p.at]; known != nil {
+		if known != nil {
 			known.stale = true
 		}
 	}
 	return found
+}
+
+// dubious notes that a value may be a fault by how it is written, and reports whether it may.
+func (f *Form) dubious(n *node, value string) bool {
+	l, isPath := f.lesson(n.at), strings.HasPrefix(value, "/") && f.isPath(n)
+	switch {
+	case l == nil:
+		return false
+	case !isPath:
+		return web(value) && l.doubtURL(value)
+	case !l.doubtful() || f.options.Ways.takesAbsolute():
+		return false
+	}
+	l.absolute++
+	return true
 }
 
 // leafAt is the place of a text or a number; nil when there is none.

@@ -47,6 +47,7 @@ type session struct {
 	skip       map[string]bool            // Options.Skip
 	tools      map[string]bool            // the names of those that are or were listed
 	pool       *inputs.Pool
+	ways       inputs.Ways
 	outputs    *outputs
 	used       *arguments
 	budget     budget

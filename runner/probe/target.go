@@ -97,7 +97,7 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 		return t
 	}
 	o := s.options.Inputs
-	o.About, o.Said, o.Seed, o.Tools = item.Name, item.Description, s.options.Seed, s.tools
+	o.About, o.Said, o.Seed, o.Tools, o.Ways = item.Name, item.Description, s.options.Seed, s.tools, &s.ways
 	switch of.Kind {
 	case report.CapabilityTool:
 		t.input = item.Members["inputSchema"]
