@@ -164,13 +164,13 @@ func (a *answers) kind(path string) []string {
 // learn changes the answers to what was asked in a call that was refused for want of
 // some fields. They belong to the latest answer that did not have them; where all had,
 // the caller reads them elsewhere in the answer. Where nothing is learned that way, the
-// latest gets another form.
+// latest gets another form. A list by a name that all answers have may be the whole answer, by the caller's name for it.
 func (a *answers) learn(missing []field) {
-	learned := false
+	learned, list := false, field{kind: "array"}
 	for _, f := range missing {
 		elsewhere := f
 		elsewhere.anywhere = true
-		learned = a.add(f) || f.path != "" && a.add(elsewhere) || learned
+		learned = a.add(f) || f.path != "" && a.add(elsewhere) || f.kind == list.kind && a.add(list) || learned
 	}
 	if len(a.recent) == 0 {
 		return

@@ -200,6 +200,17 @@ func TestAnswersLearnElsewhere(t *testing.T) {
 	}
 }
 
+// A list that is still missed where it is there is the whole answer: "data" is what the caller calls that.
+func TestAnswersAreLists(t *testing.T) {
+	a := newAsker()
+	for range 3 {
+		a.during("/v1/keys", "e.data?.filter is not a function")
+	}
+	if answer := a.during("/v1/keys", ""); !strings.HasPrefix(answer, "[") {
+		t.Errorf("the answer is %s", answer)
+	}
+}
+
 // What is known of an object holds when the answer turns out not to be a list after all.
 func TestAnswersTurnBack(t *testing.T) {
 	a := newAsker()

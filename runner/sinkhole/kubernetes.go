@@ -30,6 +30,7 @@ var resources = []resource{
 	{"networking.k8s.io/v1", "ingresses", "Ingress", true}, {"networking.k8s.io/v1", "networkpolicies", "NetworkPolicy", true},
 	{"rbac.authorization.k8s.io/v1", "roles", "Role", true}, {"rbac.authorization.k8s.io/v1", "rolebindings", "RoleBinding", true},
 	{"rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", false}, {"storage.k8s.io/v1", "storageclasses", "StorageClass", false},
+	{"metrics.k8s.io/v1beta1", "pods", "PodMetrics", true}, {"metrics.k8s.io/v1beta1", "nodes", "NodeMetrics", false},
 }
 
 // The paths of Kubernetes' API (its "API Concepts"): of a group's version, and of its
@@ -171,6 +172,9 @@ func clusterObject(apiVersion, kind, namespace, name string) map[string]any {
 	switch kind {
 	case "Pod":
 		object["spec"] = map[string]any{"nodeName": "node", "containers": []any{map[string]any{"name": "note", "image": "note:1"}}}
+	case "PodMetrics", "NodeMetrics":
+		usage := map[string]any{"cpu": "10m", "memory": "10Mi"}
+		object["timestamp"], object["window"], object["usage"], object["containers"] = moment, "30s", usage, []any{map[string]any{"name": "note", "usage": usage}}
 	case "ConfigMap", "Secret":
 		object["data"] = map[string]any{"note": "bWlsaw=="}
 	case "Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "Job":

@@ -35,6 +35,7 @@ func TestServices(t *testing.T) {
 		{url: "https://10.0.0.1:6443/apis/apps/v1", want: []string{`"groupVersion":"apps/v1"`}},
 		{url: "https://10.0.0.1:6443/version", want: []string{`"gitVersion":"v1.`}},
 		{url: "http://engine.example:2375/v1.45/containers/json", want: []string{"[]"}},
+		{url: "https://10.0.0.1:6443/apis/metrics.k8s.io/v1beta1/nodes", want: []string{`"usage":{"cpu":"10m","memory":"10Mi"}`, `"kind":"NodeMetricsList"`}},
 		{method: http.MethodPost, url: "https://metrics.example/api/v1/query", body: "query=up", want: []string{`"resultType":"vector"`, `"status":"success"`}},
 		{url: "http://localhost:3000/api/datasources/proxy/uid/a/loki/api/v1/query_range?query=x", want: []string{`"resultType":"streams"`}},
 		{url: "http://metrics.example:9090/api/v1/label/job/values", want: []string{`"data":["note"]`}},
