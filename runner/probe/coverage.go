@@ -33,7 +33,9 @@ func (s *session) account() {
 			c.Branches.Total += row.Branches.Total
 			c.Branches.Done += row.Branches.Done
 		}
-		count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
+		if !t.unlisted {
+			count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
+		}
 	}
 	s.result.Outputs, s.result.Unread, s.result.Arguments = s.outputs.all(), s.outputs.left(), s.used.all()
 	if !s.options.ListOnly {

@@ -3,6 +3,7 @@ package probe
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -30,6 +31,8 @@ type target struct {
 	// still to be tried. twice: it is being tried.
 	idempotent, twice bool
 
+	// unlisted: a tool names it, and no list.
+	unlisted bool
 	// out: it is not called any more. skipped is the reason, one of the constants of
 	// report.CapabilityCoverage, which it may have without being out.
 	out     bool
@@ -60,9 +63,10 @@ func (t *target) source() string { return t.of.String() }
 // enlist makes targets of what is listed and is none yet, and tells how many.
 // What is listed twice is one.
 func (s *session) enlist(m manifest.Manifest) int {
-	before := len(s.targets)
+	before, pages := len(s.targets), []string{}
 	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
 		s.tools[item.Name] = true
+		pages = append(pages, page(item))
 	}
 	for _, k := range kinds {
 		for _, raw := range *k.into(&m) {
@@ -72,16 +76,39 @@ func (s *session) enlist(m manifest.Manifest) int {
 			case item.Name == "":
 				s.fail(report.ReasonProtocolError, "the server lists a %s without a name", of)
 			case !s.known[of]:
-				s.known[of] = true
-				t := s.target(of, item)
-				s.targets = append(s.targets, t)
-				if !t.out {
-					s.waiting++
-				}
+				s.aim(of, item)
 			}
 		}
 	}
+	for _, uri := range pages {
+		of := report.Capability{Kind: report.CapabilityResource, Name: uri}
+		if _, has := s.advertised["resources"]; has && uri != "" && !s.known[of] {
+			s.aim(of, manifest.Item{Name: uri}).unlisted = true
+		}
+	}
 	return len(s.targets) - before
+}
+
+// aim makes a target of an item.
+func (s *session) aim(of report.Capability, item manifest.Item) *target {
+	s.known[of] = true
+	t := s.target(of, item)
+	s.targets = append(s.targets, t)
+	if !t.out {
+		s.waiting++
+	}
+	return t
+}
+
+// page returns the page of an MCP App that a tool names (SEP-1865), which need not be in the list of resources; "" for
+// none.
+func page(item manifest.Item) string {
+	meta := manifest.Object(item.Members["_meta"])
+	uri := cmp.Or(manifest.Text(manifest.Object(meta["ui"])["resourceUri"]), manifest.Text(meta["ui/resourceUri"]))
+	if !strings.HasPrefix(uri, "ui://") {
+		return ""
+	}
+	return uri
 }
 
 func (s *session) target(of report.Capability, item manifest.Item) *target {
