@@ -83,7 +83,7 @@ func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 		}
 		t.sized = s.pool.Size()
 	}
-	if !first || t.form != nil && t.sent == 0 {
+	if !first && !s.insists(t) || t.form != nil && t.sent == 0 {
 		return inputs.Case{}, false
 	}
 	return t.paced(s.repeated(t)), true
@@ -98,7 +98,16 @@ func (s *session) enough(t *target, round int, first bool) bool {
 		return t.out || t.sent >= s.options.MaxCalls
 	}
 	share := s.options.MaxCalls * min(round, s.options.Rounds) / s.options.Rounds // each round has its part of them
-	return t.out || t.sent >= share || t.slow() || t.sized == s.pool.Size()
+	return t.out || t.sent >= share || t.slow() || t.sized == s.pool.Size() && !s.insists(t)
+}
+
+// mostInsisted is how often a call is made in a round that was refused each time.
+const mostInsisted = 4
+
+// insists reports whether a refused call is made once more though there is nothing new to call with: what answers in
+// place of the network learns from each refusal.
+func (s *session) insists(t *target) bool {
+	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && t.accepted == 0 && t.answered > 0 && t.turns < mostInsisted
 }
 
 // fresh is the next new case of a target; false when there is none.

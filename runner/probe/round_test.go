@@ -330,3 +330,25 @@ func TestAgain(t *testing.T) {
 		t.Errorf("called again (-want +got):\n%s", diff)
 	}
 }
+
+// TestInsists: a tool without arguments is called again while it refuses, where the network is the audit's own and
+// learns from that, and nowhere else.
+func TestInsists(t *testing.T) {
+	for sunk, want := range map[bool]int{true: 3, false: 1} {
+		calls := 0
+		f := &fake{on: map[string]func(*fake, map[string]any) any{
+			"tools/list": func(*fake, map[string]any) any { return tools(`{"name":"list_all","inputSchema":{"type":"object"}}`) },
+			"tools/call": func(*fake, map[string]any) any {
+				if calls++; calls < 3 {
+					return rpcFailure{-32603, "data.items is undefined"}
+				}
+				return content("done")
+			},
+		}}
+		o := quick
+		o.MaxCalls, o.Inputs.Sunk = 8, sunk
+		if f.probe(t, o); calls != want {
+			t.Errorf("sunk %t: %d calls, want %d", sunk, calls, want)
+		}
+	}
+}
