@@ -88,8 +88,8 @@ type Form struct {
 	refused *refusal
 	// followed are the arguments of the calls that were followed, by who was called.
 	followed map[string]string
-	// undeclared is how often errors have added to an empty schema.
-	undeclared int
+	// undeclared is how often errors have added to an empty schema, opened how often to objects in another.
+	undeclared, opened int
 	// requiresText: a property that has to be given is, or has, a text.
 	requiresText bool
 	escapes      []func(Options) string

@@ -17,19 +17,22 @@ type issue struct {
 
 // declare takes what a tool without properties in its schema asks for in an error, as if
 // the schema said so: libraries of two versions publish an empty schema of a tool that
-// goes by another.
+// goes by another. So it does with the members of an object of which the schema says nothing.
 func (f *Form) declare(text string) {
-	if properties, _ := f.root.(map[string]any)["properties"].(map[string]any); len(properties) > 0 && f.undeclared == 0 {
+	root, _ := f.root.(map[string]any)
+	properties, _ := root["properties"].(map[string]any)
+	empty := len(properties) == 0 || f.undeclared > 0
+	if f.template != nil || f.undeclared+f.opened >= maxUndeclared || !empty && f.accepted.len() > 0 {
 		return
 	}
 	at := strings.Index(text, "[")
 	var issues []issue
-	if f.template != nil || f.undeclared >= maxUndeclared || at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&issues) != nil {
+	if at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&issues) != nil {
 		return
 	}
 	root, added := Decode([]byte(canonical(f.root))).(map[string]any), false
 	for _, each := range issues[:min(len(issues), maxFields)] {
-		if each.Code == "invalid_type" && len(each.Path) > 0 && len(each.Path) <= maxDepth {
+		if each.Code == "invalid_type" && len(each.Path) > 0 && len(each.Path) <= maxDepth && (empty || each.opens(properties)) {
 			added = each.addTo(root) || added
 		}
 	}
@@ -37,8 +40,24 @@ func (f *Form) declare(text string) {
 		return
 	}
 	again := newForm(root, f.options)
-	again.made, again.undeclared = f.made, f.undeclared+1
+	again.made, again.undeclared, again.opened = f.made, f.undeclared, f.opened+1
+	if empty {
+		again.undeclared, again.opened = f.undeclared+1, f.opened
+	}
 	*f = *again
+}
+
+// opens reports whether an issue speaks of a member that an object may have, and of which its schema says nothing.
+func (i issue) opens(properties map[string]any) bool {
+	if len(i.Path) < 2 {
+		return false
+	}
+	name, _ := i.Path[0].(string)
+	member, isName := i.Path[1].(string)
+	object, _ := properties[name].(map[string]any)
+	members, _ := object["properties"].(map[string]any)
+	_, known := members[member]
+	return isName && !known && object["type"] == "object" && object["additionalProperties"] != false
 }
 
 // addTo enters the type that is missed at the path of an issue; false when the path leads

@@ -28,12 +28,32 @@ func TestWhatNoSchemaDeclares(t *testing.T) {
 	}
 }
 
+// TestMembersOfOpenObjects: an object of which the schema says nothing has what errors ask for.
+func TestMembersOfOpenObjects(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"kind":{"enum":["a","b"]},"metadata":{"type":"object"}},"required":["kind","metadata"]}`), Options{})
+	for i, name := range []string{"body", "subject"} {
+		c, _ := f.Next(nil, Mark{Call: i})
+		f.Refused(c, `Error: [{"code":"invalid_type","expected":"string","received":"undefined","path":["metadata","`+name+`"],"message":"Required"}]`)
+	}
+	c, _ := f.Next(nil, Mark{Call: 2})
+	var arguments struct {
+		Metadata struct{ Body, Subject string }
+	}
+	if err := json.Unmarshal(c.Arguments, &arguments); err != nil || arguments.Metadata.Body == "" || arguments.Metadata.Subject == "" {
+		t.Errorf("%s, %v", c.Arguments, err)
+	}
+	if total, _ := f.Branches(); total == 0 {
+		t.Error("the schema has lost its branches")
+	}
+}
+
 // What a schema declares, no error adds to.
 func TestDeclaredStays(t *testing.T) {
 	f := NewForm(json.RawMessage(`{"properties":{"a":{"type":"integer"}},"required":["a"]}`), Options{})
 	c, _ := f.Next(nil, Mark{})
 	f.Refused(c, `[{"expected":"string","code":"invalid_type","path":["b"]}]`)
-	if f.undeclared != 0 {
+	f.Refused(c, `[{"expected":"string","code":"invalid_type","path":["a","b"]}]`)
+	if f.undeclared+f.opened != 0 {
 		t.Error("an error added to a schema")
 	}
 }
