@@ -45,13 +45,15 @@ func findChanges(in Input) []draft {
 }
 
 // remembers reports whether a file is one of those in which the server keeps answers, whatever it calls them: in a
-// hidden directory of its own, where the same tool reads far more often than it writes.
+// hidden directory of its own, where the same tool reads far more often than it writes; or that nobody else uses, with a
+// file for each question, which is not written at each call.
 func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	if !own.hides(e.Path) {
 		return false
 	}
 	use := in.ran.within[dirOf(e)]
-	return use.reads >= 4*use.writes() && use.reads > 0
+	apart := in.ran.users[path.Dir(e.Path)] == e.Capability && use.writes() <= 2*use.files
+	return use.reads > 0 && (use.reads >= 4*use.writes() || apart)
 }
 
 // leastBooks is the least number of capabilities that write a file in which the server keeps a history.

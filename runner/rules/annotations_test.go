@@ -78,6 +78,8 @@ func TestHints(t *testing.T) {
 		"a cache":                     {readOnly, []profile.Effect{stored(home + "/.cache/x/y"), changed("mkdir", home+"/.cache")}, ""},
 		"answers that it keeps":       {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a/1.json")), times(1, stored(home+"/.notes/a/2.json")), times(8, read(call, home+"/.notes/a/1.json"))}, ""},
 		"answers that it writes anew": {readOnly, []profile.Effect{times(2, emptied(home+"/.notes/a/1.json")), times(2, stored(home+"/.notes/a/1.json")), times(8, read(call, home+"/.notes/a/1.json"))}, ""},
+		"a file for each question":    {readOnly, []profile.Effect{times(2, emptied(home+"/.notes/a/1.json")), times(2, stored(home+"/.notes/a/1.json")), times(1, stored(home+"/.notes/a/2.json")), times(2, read(call, home+"/.notes/a/1.json"))}, ""},
+		"files that another reads":    {readOnly, []profile.Effect{times(1, stored(home+"/.notes/a/1.json")), times(1, read(call, home+"/.notes/a/1.json")), with(read(call, home+"/.notes/a/1.json"), tool("b"))}, "HINT-001 Medium"},
 		"a history":                   {readOnly, []profile.Effect{times(8, stored(home+"/.notes/a")), times(8, read(call, home+"/.notes/a"))}, "HINT-001 Medium"},
 		"a history of all tools":      {readOnly, []profile.Effect{stored(home + "/.notes/a"), with(stored(home+"/.notes/a"), tool("b")), with(stored(home+"/.notes/a"), tool("c"))}, ""},
 		"a history of two tools":      {readOnly, []profile.Effect{stored(home + "/.notes/a"), with(stored(home+"/.notes/a"), tool("b"))}, "HINT-001 Medium"},

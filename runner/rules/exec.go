@@ -74,13 +74,13 @@ type start struct {
 }
 
 // dir is a directory that a capability has used, and use how often it read and changed files in it: by what it did to
-// them as a whole, such as to empty one, and by what it wrote.
+// them as a whole, such as to empty one, and by what it wrote; and how many those were.
 type (
 	dir struct {
 		of   report.Capability
 		path string
 	}
-	use struct{ reads, changes, stores int }
+	use struct{ reads, changes, stores, files int }
 )
 
 func dirOf(e profile.Effect) dir { return dir{e.Capability, path.Dir(e.Path)} }
@@ -91,6 +91,8 @@ type ran struct {
 	at map[string][]int
 	// within counts what capabilities did in directories.
 	within map[dir]use
+	// users are the capabilities that used the files of a directory; none: several.
+	users map[string]report.Capability
 	// written are the files that the server has written, and the directories that it has made.
 	written map[string]bool
 	// reached are destinations outside, and who went there; none: several.
@@ -104,22 +106,19 @@ type ran struct {
 }
 
 func (in Input) programs() ran {
-	r := ran{at: map[string][]int{}, within: map[dir]use{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}, habits: map[profile.Fact]bool{}}
+	r := ran{at: map[string][]int{}, within: map[dir]use{}, users: map[string]report.Capability{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}, habits: map[profile.Fact]bool{}}
+	changed := map[start]bool{}
 	for i, e := range in.Profile.Effects {
 		if e.Path != "" {
 			r.at[e.Path] = append(r.at[e.Path], i)
-			r.within[dirOf(e)] = r.within[dirOf(e)].with(e)
+			r.within[dirOf(e)] = r.within[dirOf(e)].with(e, changed)
+			only(r.users, path.Dir(e.Path), e.Capability)
 		}
 		switch {
 		case e.Kind == profile.KindWrite || e.Kind == profile.KindStore:
 			r.written[e.Path] = true
 		case e.Kind == profile.KindConnect && outward(e):
-			at := destination(e)
-			if of, known := r.reached[at]; known && of != e.Capability {
-				r.reached[at] = report.Capability{}
-			} else {
-				r.reached[at] = e.Capability
-			}
+			only(r.reached, destination(e), e.Capability)
 		case e.Kind != profile.KindExec:
 		case e.Within == "" && in.told(e):
 			r.told[start{e.Capability, e.Path}] = true
@@ -128,6 +127,14 @@ func (in Input) programs() ran {
 		}
 	}
 	return r
+}
+
+// only enters who used something, or that several did.
+func only(users map[string]report.Capability, at string, by report.Capability) {
+	if before, known := users[at]; known && before != by {
+		by = report.Capability{}
+	}
+	users[at] = by
 }
 
 // early enters a program that was started before anything was asked for.
@@ -140,7 +147,13 @@ func (r *ran) early(e profile.Effect) {
 	}
 }
 
-func (u use) with(e profile.Effect) use {
+// with counts an effect; changed has the files that were changed before, by whom.
+func (u use) with(e profile.Effect, changed map[start]bool) use {
+	file := start{e.Capability, e.Path}
+	if changes := e.Kind == profile.KindStore || e.Kind == profile.KindWrite && alters(e) != ""; changes && !changed[file] {
+		changed[file] = true
+		u.files++
+	}
 	switch {
 	case e.Kind == profile.KindRead:
 		u.reads += e.Count
