@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -25,14 +26,9 @@ func (f *Form) declare(text string) {
 	if f.template != nil || f.undeclared+f.opened >= maxUndeclared || !empty && f.accepted.len() > 0 {
 		return
 	}
-	at := strings.Index(text, "[")
-	var issues []issue
-	if at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&issues) != nil {
-		return
-	}
 	root, added := Decode([]byte(canonical(f.root))).(map[string]any), false
-	for _, each := range issues[:min(len(issues), maxFields)] {
-		if each.Code == "invalid_type" && len(each.Path) > 0 && len(each.Path) <= maxDepth && (empty || each.opens(properties)) {
+	for _, each := range missingTypes(text) {
+		if empty || each.opens(properties) {
 			added = each.addTo(root) || added
 		}
 	}
@@ -45,6 +41,18 @@ func (f *Form) declare(text string) {
 		again.undeclared, again.opened = f.undeclared+1, f.opened
 	}
 	*f = *again
+}
+
+// missingTypes are the issues in a text that ask for a type somewhere.
+func missingTypes(text string) []issue {
+	at := strings.Index(text, "[")
+	var issues []issue
+	if at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&issues) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(issues[:min(len(issues), maxFields)], func(i issue) bool {
+		return i.Code != "invalid_type" || len(i.Path) == 0 || len(i.Path) > maxDepth
+	})
 }
 
 // opens reports whether an issue speaks of a member that an object may have, and of which its schema says nothing.
