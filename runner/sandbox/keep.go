@@ -31,6 +31,9 @@ func keep(dir, program string, args, searched []string) []string {
 	var kept []string
 	if file, err := filepath.EvalSymlinks(at(program)); err == nil && program != "" {
 		kept = append(kept, file)
+		if tree := installation(file); tree != "" {
+			kept = append(kept, tree)
+		}
 	}
 	for _, path := range named {
 		if path == "" {
@@ -79,6 +82,24 @@ func project(path string) string {
 		return above + "/node_modules"
 	}
 	return found
+}
+
+// installation returns the tree of packages that a program was installed in, a virtual environment of Python or
+// node_modules, where that is no part of the system; "" if there is none. It is the server's own: whoever installed
+// it runs it, and it may keep its data there.
+func installation(file string) string {
+	if slices.ContainsFunc(programDirs, func(dir string) bool { return isWithin(file, dir) }) {
+		return ""
+	}
+	if above, _, within := strings.Cut(file, "/node_modules/"); within {
+		return above + "/node_modules"
+	}
+	for dir := filepath.Dir(filepath.Dir(file)); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg")); err == nil {
+			return dir
+		}
+	}
+	return ""
 }
 
 // links are a path and those that the links on its way make of it, one link at a time, as

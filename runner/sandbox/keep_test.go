@@ -76,3 +76,28 @@ func TestS13HomeOfSudo(t *testing.T) {
 		t.Error("a home outside /home is shown")
 	}
 }
+
+// TestInstallation: the tree of packages that a program is in is the server's own, but for the system's.
+func TestInstallation(t *testing.T) {
+	top := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(top, "venv/bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(top, "venv/pyvenv.cfg"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		top + "/venv/bin/server":                  top + "/venv",
+		top + "/bin/server":                       "",
+		"/srv/x/node_modules/server/dist/main.js": "/srv/x/node_modules",
+		"/usr/lib/node_modules/server/main.js":    "",
+		"/usr/bin/node":                           "",
+	} {
+		if got := installation(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+	if got := apartFrom("/srv/work", []string{"/srv/work", top + "/venv", "/usr/share"}); !slices.Equal(got, []string{top + "/venv", "/srv/work"}) {
+		t.Errorf("apart: %q", got)
+	}
+}

@@ -317,9 +317,12 @@ func (v view) onTheWay(path string) bool {
 }
 
 // apartFrom are the paths whose way is taken apart, so that the server gets them and
-// nothing beside: the working directory, and what of the command not everybody may read.
+// nothing beside: the working directory, the tree that the program was installed in, and what of the command not
+// everybody may read.
 func apartFrom(dir string, keep []string) []string {
-	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool { return path == dir || isPublic(path) })
+	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool {
+		return path == dir || isPublic(path) && installation(filepath.Join(path, "bin/x")) != path
+	})
 	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
 }
 
