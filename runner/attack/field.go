@@ -61,6 +61,9 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 		uri, _ := honest["uri"].(string)
 		all = variables(t.Of.Name, uri)
 	}
+	if t.Of.Kind == report.CapabilityResource {
+		all = fixed(t.Of.Name)
+	}
 	if len(all) == 0 {
 		s := schemaOf(t.Schema)
 		walk(honest, "", nil, func(f field) {

@@ -122,6 +122,9 @@ func (f field) addresses() bool {
 // bare are values that may be the name of a file.
 var bare = lazyregexp.New(`^[\w.@+ -]{1,128}$`)
 
+// relative are those that may be one in a directory, too.
+var relative = lazyregexp.New(`^[\w.@+ -]{1,100}(?:/[\w.@+ -]{1,100}){0,8}$`)
+
 // leads reports whether a path may come of a value: the place is called so, or a file
 // was touched that has the value in its path, or is the value.
 func (f field) leads(seen Seen) bool {
@@ -135,7 +138,7 @@ func (f field) leads(seen Seen) bool {
 	case f.before != "" && !f.item, inputs.IsPath(name), path.IsAbs(f.core()) && slices.Contains(seen.Files, f.core()):
 		return true
 	}
-	return bare.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
+	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
 }
 
 // numbered reports whether a number stands in the name of a file that was touched.

@@ -38,3 +38,15 @@ func variables(template, uri string) (all []field) {
 	}
 	return all
 }
+
+// fixed is the place behind the last slash of a resource's own URI, or all of the path of a file.
+func fixed(uri string) []field {
+	begin := strings.LastIndexByte(uri, '/') + 1
+	if path, isFile := strings.CutPrefix(uri, "file://"); isFile {
+		begin = len(uri) - len(path)
+	}
+	if begin == len(uri) || !strings.Contains(uri, "://") {
+		return nil
+	}
+	return []field{{name: "uri", steps: []any{"uri"}, value: uri, text: true, variable: uri, before: uri[:begin]}}
+}

@@ -103,7 +103,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 		next.statements = slices.Concat(o.statements, next.statements)
 		next.requests = slices.Concat(o.requests, next.requests)
 		next.result.Attempts = slices.Concat(o.result.Attempts, next.result.Attempts)
-		next.result.Unlisted, next.result.Foreign, next.result.Polluted = o.result.Unlisted, o.result.Foreign, o.result.Polluted
+		next.result.Unlisted, next.result.Posture, next.result.Polluted = o.result.Unlisted, o.result.Posture, o.result.Polluted
 		o = next
 	}
 	return o

@@ -33,7 +33,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	in := seenBy(plan, runs, declared, seen, leaks, now)
 	in.Carried = carried(plan, runs, in)
 	in.Recipients = recipients(plan, runs, in)
-	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts, Unlisted: attacked.result.Unlisted, Foreign: attacked.result.Foreign, Polluted: attacked.result.Polluted, Lures: attacked.how.lures, Statements: attacked.statements, Requests: attacked.requests}
+	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts, Unlisted: attacked.result.Unlisted, Posture: attacked.result.Posture, Polluted: attacked.result.Polluted, Lures: attacked.how.lures, Statements: attacked.statements, Requests: attacked.requests}
 	in.Dependences = varied.dependences
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,

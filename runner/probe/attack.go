@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -17,6 +18,8 @@ const (
 	maxSlowAttempts = 3
 	// leastTried is with how few steps taken the guards of a target count as not tried.
 	leastTried = 8
+	// maxBases is how many places of resources are tried.
+	maxBases = 3
 	// maxFollowers is how many targets are called behind an attempt that was accepted, maxFollowed
 	// how often in all.
 	maxFollowers = 2
@@ -39,7 +42,9 @@ type Attacks struct {
 type attacked struct {
 	*target
 	series *attack.Series
-	made   int
+	// users do something with what it keeps.
+	users []*target
+	made  int
 }
 
 // attack makes the attempts against all that was called honestly, one for each in turn: where
@@ -57,9 +62,19 @@ func (s *session) attack(ctx context.Context) error {
 	if err := s.askForeign(ctx); err != nil {
 		return err
 	}
+	s.askPosture(ctx)
 	if err := s.pollute(ctx, all); err != nil {
 		return err
 	}
+	if err := s.attempts(ctx, all); err != nil {
+		return err
+	}
+	s.sendMalformed(ctx)
+	return nil
+}
+
+// attempts makes the attempts against some targets.
+func (s *session) attempts(ctx context.Context, all []*attacked) error {
 	behind := followers(all)
 	for left := all; len(left) > 0; {
 		var still []*attacked
@@ -74,7 +89,7 @@ func (s *session) attack(ctx context.Context) error {
 			if err := s.attempt(ctx, each.target, a); err != nil {
 				return err
 			}
-			if err := s.follow(ctx, behind, a); err != nil {
+			if err := s.follow(ctx, each, behind, a); err != nil {
 				return err
 			}
 			if each.made++; !each.out && (!each.slow() || each.made < maxSlowAttempts) {
@@ -97,17 +112,25 @@ func followers(all []*attacked) (behind []*attacked) {
 	return behind
 }
 
-// follow calls them behind an attempt, if that was accepted and its mark tells of a command that was
-// kept.
-func (s *session) follow(ctx context.Context, behind []*attacked, a attack.Attempt) error {
-	last := s.result.Attempts[len(s.result.Attempts)-1]
-	for _, each := range behind {
-		if a.Family != attack.Command || !last.Accepted || each.out || each.slow() || each.made >= maxFollowed/maxFollowers || !s.hasTime() {
+// follow calls those that use what an attempt may have kept, if that was accepted: behind a command also some
+// of which nobody knows whether they do.
+func (s *session) follow(ctx context.Context, each *attacked, behind []*attacked, a attack.Attempt) error {
+	if last := s.result.Attempts[len(s.result.Attempts)-1]; !last.Accepted {
+		return nil
+	}
+	users := each.users
+	if a.Family == attack.Command && len(users) == 0 {
+		for _, other := range behind {
+			users = append(users, other.target)
+		}
+	}
+	for _, user := range users {
+		if user.out || user.slow() || s.followed >= maxFollowed || !s.hasTime() {
 			continue
 		}
-		each.made++
-		if _, err := s.call(ctx, each.target, each.again); err != nil {
-			s.missed(each.target, err)
+		s.followed++
+		if _, err := s.call(ctx, user, user.again); err != nil {
+			s.missed(user, err)
 			if onlyFatal(err) != nil {
 				return err
 			}
@@ -118,18 +141,52 @@ func (s *session) follow(ctx context.Context, behind []*attacked, a attack.Attem
 
 // attackable are the targets that have answered an honest call. It enters those that have not.
 func (s *session) attackable() (all []*attacked) {
-	for _, t := range ordered(s.targets) {
-		if t.form == nil || t.excluded() {
+	targets := ordered(s.targets)
+	bases, preys := map[string]bool{}, map[*target]attack.Target{}
+	for _, t := range targets {
+		preys[t] = s.prey(t)
+	}
+	for _, t := range targets {
+		if t.excluded() || t.form == nil && !t.first(bases) {
 			continue
 		}
-		switch series := s.options.Attack.Against(s.prey(t)); {
+		prey, users := preys[t], s.users(t, targets, preys)
+		for _, user := range users {
+			prey.Users = append(prey.Users, user.of)
+		}
+		switch series := s.options.Attack.Against(prey); {
 		case t.answered > 0 && !t.out:
-			all = append(all, &attacked{target: t, series: series})
+			all = append(all, &attacked{target: t, series: series, users: users})
 		case series.Left() > 0:
 			s.result.Attacks.Untried = append(s.result.Attacks.Untried, t.of)
 		}
 	}
 	return all
+}
+
+// first reports whether a resource is the first of those in one place: the URIs of others are read by the same code.
+func (t *target) first(bases map[string]bool) bool {
+	if t.of.Kind != report.CapabilityResource || t.answered == 0 {
+		return false
+	}
+	base := t.of.Name[:strings.LastIndexByte(t.of.Name, '/')+1]
+	known := bases[base] || len(bases) >= maxBases
+	bases[base] = true
+	return !known
+}
+
+// users are the tools that change little and have used what a target keeps.
+func (s *session) users(t *target, all []*target, preys map[*target]attack.Target) (users []*target) {
+	if t.of.Kind != report.CapabilityTool {
+		return nil
+	}
+	for _, other := range all {
+		if other != t && other.of.Kind == report.CapabilityTool && other.form != nil && !other.excluded() && other.answered > 0 && !other.out && !other.task &&
+			other.rank.effect <= creates && len(users) < maxFollowers && s.options.Attack.Uses(preys[other], preys[t]) {
+			users = append(users, other)
+		}
+	}
+	return users
 }
 
 // excluded reports whether a target is not to be called at all: what nobody calls here has no guards

@@ -2,9 +2,11 @@ package probe
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
@@ -94,5 +96,56 @@ func TestUntried(t *testing.T) {
 	got := f.probe(t, options).Attacks.Untried
 	if len(got) != 1 || got[0].Name != "slow" {
 		t.Errorf("untried are %v", got)
+	}
+}
+
+// TestUsed: a tool that was seen to use what another keeps is called behind each attempt on that which was accepted.
+func TestUsed(t *testing.T) {
+	export := `{"name":"export","inputSchema":{"type":"object"}}`
+	var sent []string
+	options := Options{Rounds: 1, MaxCalls: 1, Given: map[string]json.RawMessage{"format_note": json.RawMessage(`{"note":"hello"}`)}}
+	options.Attack = &attack.Plan{Seen: map[report.Capability]attack.Seen{
+		{Kind: report.CapabilityTool, Name: "export"}: {Files: []string{"/srv/hello.md"}},
+	}}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, export) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			note, _ := arguments["note"].(string)
+			sent = append(sent, params["name"].(string)+" "+note)
+			return content("done")
+		},
+	}}
+	got := f.probe(t, options)
+	led := slices.IndexFunc(sent, func(call string) bool { return strings.HasPrefix(call, "format_note ../") })
+	if led < 0 || led+1 == len(sent) || sent[led+1] != "export " {
+		t.Errorf("sent %q", sent)
+	}
+	if i := slices.IndexFunc(got.Attempts, func(a attack.Attempt) bool { return a.Family == attack.Path }); i < 0 || len(got.Attempts[i].Users) != 1 {
+		t.Errorf("the attempts do not name who uses them: %+v", got.Attempts)
+	}
+}
+
+// TestAttackedResources: the first resource of each place is read by URIs that lead elsewhere.
+func TestAttackedResources(t *testing.T) {
+	var sent []string
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": func(*fake, map[string]any) any {
+			return map[string]any{"protocolVersion": newest, "capabilities": map[string]any{"resources": map[string]any{}}, "serverInfo": map[string]any{"name": "x", "version": "1"}}
+		},
+		"resources/list": func(*fake, map[string]any) any {
+			return map[string]any{"resources": []any{map[string]any{"uri": "file:///srv/a.txt", "name": "a"}, map[string]any{"uri": "file:///srv/b.txt", "name": "b"}}}
+		},
+		"resources/read": func(_ *fake, params map[string]any) any {
+			sent = append(sent, params["uri"].(string))
+			return map[string]any{"contents": []any{map[string]any{"uri": params["uri"], "text": "x"}}}
+		},
+	}}
+	got := f.probe(t, Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1})
+	if !slices.ContainsFunc(sent, func(uri string) bool { return strings.HasPrefix(uri, "file:///var/tmp/marlow-elsewhere/") }) {
+		t.Errorf("read %q", sent)
+	}
+	if slices.ContainsFunc(got.Attempts, func(a attack.Attempt) bool { return a.Of.Name == "file:///srv/b.txt" }) {
+		t.Error("another resource of the same place was attacked")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // askForeign asks a server that listens as a web page of another site does, to which DNS has led the name of
@@ -18,7 +20,16 @@ func (s *session) askForeign(ctx context.Context) error {
 		return nil
 	}
 	own, _ := url.Parse(to.URL) // by which the server has answered
-	host := net.JoinHostPort(s.mark().Host(), own.Port())
+	for _, site := range sites(s.mark()) {
+		if err := s.askAs(ctx, net.JoinHostPort(site, own.Port())); err != nil || s.result.Posture.Origin != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// askAs asks as a page of a host does.
+func (s *session) askAs(ctx context.Context, host string) error {
 	page := http.Header{"Host": {host}, "Origin": {"http://" + host}}
 	answered, err := s.answersAs(ctx, page, "tools/list", nil)
 	if err != nil || !answered {
@@ -37,7 +48,7 @@ func (s *session) askForeign(ctx context.Context) error {
 		}
 	}
 	if answered {
-		s.result.Foreign = page.Get("Origin")
+		s.result.Posture.Origin, s.result.Posture.How = page.Get("Origin"), attack.Rebound
 	}
 	return nil
 }
@@ -50,3 +61,6 @@ func (s *session) answersAs(ctx context.Context, header http.Header, method stri
 	}
 	return err == nil, err
 }
+
+// sites are hosts of web pages that are none of the server's; the last begins as a name of this machine does.
+func sites(m inputs.Mark) []string { return []string{m.Host(), "localhost." + m.Host()} }

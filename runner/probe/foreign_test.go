@@ -22,38 +22,63 @@ func TestForeign(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// refused is the status of what is refused.
 		refused func(r *http.Request, method string, sessions int64) int
-		want    bool
+		// typed: content that is no JSON is refused. readable: pages may read.
+		typed, readable bool
+		want            string
 	}{
-		"all are answered": {func(*http.Request, string, int64) int { return 0 }, true},
+		"all are answered": {func(*http.Request, string, int64) int { return 0 }, true, false, attack.Rebound},
 		"an origin is refused": {func(r *http.Request, _ string, _ int64) int {
 			if r.Header.Get("Origin") != "" {
 				return http.StatusForbidden
 			}
 			return 0
-		}, false},
+		}, true, false, ""},
 		"a host is nowhere": {func(r *http.Request, _ string, _ int64) int {
 			if !ours(r) {
 				return http.StatusNotFound
 			}
 			return 0
-		}, false},
+		}, true, false, ""},
 		"a session is refused": {func(r *http.Request, method string, _ int64) int {
 			if !ours(r) && method == methodInitialize {
 				return http.StatusForbidden
 			}
 			return 0
-		}, false},
+		}, true, false, ""},
+		"a host is nowhere, pages are answered as text": {func(r *http.Request, _ string, _ int64) int {
+			if !ours(r) {
+				return http.StatusNotFound
+			}
+			return 0
+		}, false, false, attack.Blind},
+		"a host is nowhere, pages may read": {func(r *http.Request, _ string, _ int64) int {
+			if !ours(r) {
+				return http.StatusNotFound
+			}
+			return 0
+		}, true, true, attack.Readable},
 		"one session only": {func(_ *http.Request, method string, sessions int64) int {
 			if method == methodInitialize && sessions > 1 {
 				return http.StatusBadRequest
 			}
 			return 0
-		}, true},
+		}, true, false, attack.Rebound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sessions atomic.Int64
 			serve := (&fake{}).overHTTP(false, nil)
 			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if tc.readable {
+					w.Header().Set("Access-Control-Allow-Origin", "*")
+					w.Header().Set("Access-Control-Allow-Headers", "content-type")
+				}
+				if r.Method == http.MethodOptions {
+					return
+				}
+				if tc.typed && r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" {
+					w.WriteHeader(http.StatusUnsupportedMediaType)
+					return
+				}
 				text, _ := io.ReadAll(r.Body)
 				var m struct{ Method string }
 				_ = json.Unmarshal(text, &m) // ours
@@ -70,8 +95,8 @@ func TestForeign(t *testing.T) {
 			o := quick
 			o.Attack = &attack.Plan{}
 			r := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o)
-			if (r.Foreign != "") != tc.want || r.Incomplete.Reason != "" || len(r.Attempts) == 0 {
-				t.Errorf("answered %q, want %v: %+v, %d attempts", r.Foreign, tc.want, r.Incomplete, len(r.Attempts))
+			if r.Posture.How != tc.want || r.Incomplete.Reason != "" || len(r.Attempts) == 0 {
+				t.Errorf("answered %q, want %q: %+v, %d attempts", r.Posture.How, tc.want, r.Incomplete, len(r.Attempts))
 			}
 		})
 	}

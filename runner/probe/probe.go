@@ -223,9 +223,8 @@ type Result struct {
 	Unlisted []attack.Taken
 	// Unread are the capabilities whose texts Outputs has not to their ends.
 	Unread []report.Capability
-	// Foreign is the origin of a web page of another site to which a server that listens has answered,
-	// with guards tried; "" for none.
-	Foreign string
+	// Posture is what a server that listens answers those who are none of its clients, with guards tried.
+	Posture attack.Posture
 	// Polluted are the prototype pollutions that worked, with guards tried.
 	Polluted []attack.Polluted
 	Attacks  Attacks

@@ -29,13 +29,14 @@ var server = report.Capability{Kind: report.CapabilityServer}
 
 // session is one conversation and what it has shown so far.
 type session struct {
-	options Options
-	began   time.Time
-	wire    *wire
-	result  Result
-	lastID  int           // how many requests were sent
-	id      int           // that of the last, in the conversation
-	settled time.Duration // the sum of all waits after responses
+	options  Options
+	began    time.Time
+	wire     *wire
+	result   Result
+	lastID   int           // how many requests were sent
+	followed int           // how many of them used what an attempt had kept
+	id       int           // that of the last, in the conversation
+	settled  time.Duration // the sum of all waits after responses
 
 	advertised map[string]json.RawMessage // the server's capabilities
 	targets    []*target                  // in the order of the lists

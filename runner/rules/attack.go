@@ -20,8 +20,8 @@ type Attack struct {
 	Attempts []attack.Attempt
 	// Unlisted are the calls of tools that no list has which were accepted.
 	Unlisted []attack.Taken
-	// Foreign is the origin of a web page of another site that was answered.
-	Foreign string
+	// Posture is what a server that listens answers those who are none of its clients.
+	Posture attack.Posture
 	// Polluted are the prototype pollutions that worked.
 	Polluted []attack.Polluted
 	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
@@ -86,10 +86,24 @@ func (a Attack) left() map[place]profile.Effect {
 	// there is, whatever its arguments are.
 	walks := map[report.Capability]bool{}
 	for at := range all {
-		walks[at.of] = walks[at.of] || !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool { return each.Of == at.of && each.File == at.number })
+		walks[at.of] = walks[at.of] || !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool { return each.Using(at.of) && each.File == at.number })
 	}
 	maps.DeleteFunc(all, func(at place, _ profile.Effect) bool { return walks[at.of] })
 	return all
+}
+
+// to is what an attempt has touched outside, by itself or by those that use what it has kept.
+func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
+	if e, led := left[place{try.Of, try.File}]; led {
+		return e, true
+	}
+	for _, user := range try.Users {
+		own := func(each attack.Attempt) bool { return each.Of == user && each.File == try.File }
+		if e, led := left[place{user, try.File}]; led && !slices.ContainsFunc(a.Attempts, own) {
+			return e, true
+		}
+	}
+	return profile.Effect{}, false
 }
 
 // place is where an attempt of family Path was to lead.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -231,6 +232,51 @@ func TestAttackedURL(t *testing.T) {
 			in.Attack.Profile.Effects = []profile.Effect{read(call, inputs.OutsideFile(3, ".txt"))}
 		}
 		t.Run(text, func(t *testing.T) { expect(t, in, want) })
+	}
+}
+
+// TestAttackedResource: a resource whose URI led to a file that no list has is a finding, unless a template says
+// that there are more.
+func TestAttackedResource(t *testing.T) {
+	at := call
+	at.Capability = report.Capability{Kind: report.CapabilityResource, Name: "file:///srv/docs/faq.txt"}
+	try := attack.Attempt{Of: at.Capability, Family: attack.Path, Form: "as an absolute path", Control: true, Field: "uri", Value: "file:///x", Honest: "/srv/docs/faq.txt", File: 3, Answered: true, Accepted: true}
+	for template, want := range map[string]string{
+		"":                   "FILE-003 Medium: Resource file:///srv/docs/faq.txt opened",
+		"docs://{name}":      "FILE-003 Medium",
+		"file:///{+path}":    "",
+		"{+anything}":        "",
+		"file://localhost/x": "",
+	} {
+		in := input(silent)
+		if template != "" {
+			in.Manifest.ResourceTemplates = []json.RawMessage{[]byte(`{"uriTemplate":"` + template + `","name":"x"}`)}
+		}
+		in.Attack.Attempts = []attack.Attempt{try}
+		in.Attack.Profile.Effects = []profile.Effect{read(at, inputs.OutsideFile(3, ".txt"))}
+		t.Run(template, func(t *testing.T) { expect(t, in, want) })
+	}
+}
+
+// TestAttackedLater: a file that another tool touched, which uses what the attempt has kept, is the attempt's,
+// unless it may be one of that tool's own.
+func TestAttackedLater(t *testing.T) {
+	user := call
+	user.Capability.Name = "export_notes"
+	try := attack.Attempt{Of: call.Capability, Users: []report.Capability{user.Capability}, Family: attack.Path, Form: "so", Field: "title", Value: "../x", Honest: "groceries", File: 3, Answered: true, Accepted: true}
+	own := attack.Attempt{Of: user.Capability, Family: attack.Path, Form: "so", Field: "path", Value: "../x", File: 3, Answered: true, Accepted: true}
+	for name, tc := range map[string]struct {
+		attempts []attack.Attempt
+		want     string
+	}{
+		"used":           {[]attack.Attempt{try}, "FILE-003 Medium: Tool format_note opened"},
+		"used by nobody": {[]attack.Attempt{{Of: call.Capability, Family: attack.Path, File: 3, Honest: "groceries"}}, ""},
+		"of its own":     {[]attack.Attempt{try, own}, ""},
+	} {
+		in := input(silent)
+		in.Attack.Attempts = tc.attempts
+		in.Attack.Profile.Effects = []profile.Effect{read(user, "/srv/exported/groceries.md"), read(user, inputs.OutsideFile(3, ".txt"))}
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
 }
 

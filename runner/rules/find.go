@@ -83,6 +83,8 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-SOCKET-001":     findControlSockets,
 	"MCPA-LISTEN-001":     findListeners,
 	"MCPA-LISTEN-002":     findForeign,
+	"MCPA-LISTEN-003":     findSessions,
+	"MCPA-LISTEN-004":     findEnding,
 	"MCPA-PRIV-001":       findElevations,
 	"MCPA-SCOPE-001":      findUnused,
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -10,21 +11,48 @@ import (
 // findForeign finds that web pages of other sites are answered. What listens for other machines cannot
 // know the names that it has there.
 func findForeign(in Input) []draft {
-	if in.Attack.Foreign == "" {
+	page := in.Attack.Posture
+	return in.listens(page.Origin != "", func(e profile.Effect, d *draft) {
+		beyond := ""
+		if address, err := netip.ParseAddr(e.Address); err != nil || !address.IsLoopback() {
+			d.severity, beyond = report.SeverityInfo, ", which other machines reach as well"
+		}
+		d.message = sentence("The server listens on %s%s, and answered a request %s (%s)", endpoint(e), beyond, page.How, page.Origin)
+	})
+}
+
+// findSessions finds ids of sessions that somebody else can guess, or choose.
+func findSessions(in Input) []draft {
+	p := in.Attack.Posture
+	return in.listens(p.Guessable() || p.Unissued != "", func(e profile.Effect, d *draft) {
+		if p.Guessable() {
+			d.message = sentence("The server listens on %s, and gives sessions ids that follow each other: %s", endpoint(e), quoted(clean(strings.Join(p.Sessions, ", "), 120)))
+			return
+		}
+		d.message = sentence("The server listens on %s, refuses requests without the id of a session, and took one that it never gave (%s)", endpoint(e), p.Unissued)
+	})
+}
+
+// findEnding finds that a request which is none ends the server.
+func findEnding(in Input) []draft {
+	ended := in.Attack.Posture.Ended
+	return in.listens(ended != "", func(e profile.Effect, d *draft) {
+		d.message = sentence("The server that listens on %s ended when it was sent %s", endpoint(e), quoted(ended))
+	})
+}
+
+// listens drafts what is wrong with the port that was audited, if anything is.
+func (in Input) listens(wrong bool, write func(profile.Effect, *draft)) []draft {
+	if !wrong {
 		return nil
 	}
 	ours := in.audited()
 	return each(in, func(e profile.Effect, d *draft) bool {
-		address, err := netip.ParseAddr(e.Address)
-		if err != nil || e.Error != "" || e.Protocol != "tcp" || e.Port != ours {
+		if _, err := netip.ParseAddr(e.Address); err != nil || e.Error != "" || e.Protocol != "tcp" || e.Port != ours {
 			return false
 		}
 		d.severity, d.object = report.SeverityMedium, endpoint(e)
-		beyond := ""
-		if !address.IsLoopback() {
-			d.severity, beyond = report.SeverityInfo, ", which other machines reach as well"
-		}
-		d.message = sentence("The server listens on %s%s, and answered a request with the Host and the Origin of another site (%s)", endpoint(e), beyond, in.Attack.Foreign)
+		write(e, d)
 		return true
 	}, profile.KindListen)
 }

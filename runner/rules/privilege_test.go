@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -79,6 +80,11 @@ var _ = prove(map[string]proof{
 		spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "0.0.0.0", 8080)), 8080)},
 	},
 	"MCPA-LISTEN-002": {finds: []Input{listening("127.0.0.1")}, spares: []Input{overHTTP(input(silent, listen(startup, "tcp", "127.0.0.1", 8080)), 8080)}},
+	"MCPA-LISTEN-003": {
+		finds:  []Input{posing(attack.Posture{Sessions: []string{"s-1", "s-2", "s-3"}}), posing(attack.Posture{Sessions: []string{"a"}, Unissued: "0f1c"})},
+		spares: []Input{posing(attack.Posture{Sessions: []string{"s-1", "s-2", "x-3"}})},
+	},
+	"MCPA-LISTEN-004": {finds: []Input{posing(attack.Posture{Ended: "null"})}, spares: []Input{posing(attack.Posture{})}},
 	"MCPA-PRIV-001":   {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
 })
 
@@ -96,6 +102,13 @@ func TestForeign(t *testing.T) {
 // listening is an input of a server that listens on an address, and answers web pages of another site.
 func listening(address string) Input {
 	in := overHTTP(input(silent, listen(startup, "tcp", address, 8080), listen(startup, "tcp", "127.0.0.1", 9090)), 8080)
-	in.Attack.Foreign = "http://c1.pages.example.net:8080"
+	in.Attack.Posture = attack.Posture{Origin: "http://c1.pages.example.net:8080", How: attack.Rebound}
+	return in
+}
+
+// posing is an input of a server that listens and answers others so.
+func posing(p attack.Posture) Input {
+	in := listening("127.0.0.1")
+	in.Attack.Posture = p
 	return in
 }

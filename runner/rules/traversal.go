@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
@@ -42,12 +43,16 @@ func findTraversals(in Input) []draft {
 func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
-		e, proven := left[place{a.Of, a.File}]
+		e, proven := in.Attack.to(a, left)
 		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) {
 			continue
 		}
 		severity, why := report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
-		if !a.Archive {
+		switch {
+		case a.Archive:
+		case a.Of.Kind == report.CapabilityResource:
+			severity, why = in.beyond(a)
+		default:
 			severity, why = in.breaks(a, left)
 		}
 		if severity == "" {
@@ -111,13 +116,29 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
 }
 
+// beyond says what it means that a URI was read which no list has: a resource is one thing, unless a template
+// of the same scheme, or the server, says that there are others.
+func (in Input) beyond(a attack.Attempt) (severity report.Severity, why string) {
+	if said := in.boundBy(a.Of); said != "" {
+		return report.SeverityHigh, said
+	}
+	scheme, _, _ := strings.Cut(a.Of.Name, "://")
+	templated := slices.ContainsFunc(manifest.Items(report.CapabilityResourceTemplate, in.Manifest.ResourceTemplates), func(i manifest.Item) bool {
+		return strings.HasPrefix(i.Name, scheme+":") || strings.HasPrefix(i.Name, "{")
+	})
+	if templated {
+		return "", ""
+	}
+	return report.SeverityMedium, "it is a resource of its own, and no template says that there are others"
+}
+
 // guard says what became of the attempts at one place that hid nothing: one led outside, as an
 // absolute path, was refused, was denied for where it leads.
 type guard struct{ open, absolute, refused, denied bool }
 
 func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard) {
 	for _, control := range in.Attack.controls(a) {
-		if e, led := left[place{control.Of, control.File}]; led && !in.Attack.lookedAt(control, e) {
+		if e, led := in.Attack.to(control, left); led && !in.Attack.lookedAt(control, e) {
 			g.open, g.absolute = true, g.absolute || strings.HasPrefix(control.Value, "/")
 		} else if refused(control) {
 			g.refused, g.denied = true, g.denied || denies.MatchString(control.Answer)
@@ -149,7 +170,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		return ""
 	}
 	for _, e := range in.Attack.Profile.Effects {
-		if e.Capability != a.Of || in.Attack.isAttempt(e.Path) || !isAccess(e) {
+		if !a.Using(e.Capability) || in.Attack.isAttempt(e.Path) || !isAccess(e) {
 			continue
 		}
 		dir, base := path.Split(e.Path)

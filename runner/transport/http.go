@@ -158,11 +158,13 @@ func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(cont
 func (c *client) compose(method string, to *url.URL, header http.Header, body []byte) []byte {
 	r := http.Request{Method: method, URL: to, Header: c.header.Clone(), Close: true}
 	r.Header.Set("Accept-Encoding", "identity")
+	if body != nil {
+		r.Header.Set("Content-Type", mediaJSON)
+	}
 	maps.Copy(r.Header, header)
 	r.Host = cmp.Or(header.Get("Host"), to.Host)
 	if body != nil {
 		body = bytes.TrimSuffix(body, []byte{'\n'})
-		r.Header.Set("Content-Type", "application/json")
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	var text bytes.Buffer

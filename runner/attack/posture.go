@@ -1,0 +1,69 @@
+package attack
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Posture is what a server that listens has answered to those who are none of its clients.
+type Posture struct {
+	// Origin is that of a web page of another site that was answered, "" for none, and How in what way.
+	Origin, How string
+	// Sessions are the ids of sessions in the order in which they began. Unissued is one that the server never
+	// gave, and took, though it takes no request without one.
+	Sessions []string
+	Unissued string
+	// Ended is the request at which the server's process ended.
+	Ended string
+}
+
+// Ways in which a page may be answered.
+const (
+	Rebound  = "with the Host and the Origin of another site"
+	Readable = "with the Origin of another site, and let the page read the answer (Access-Control-Allow-Origin)"
+	Blind    = "with the Origin of another site, in a form that browsers send without asking first (text/plain)"
+)
+
+// The bounds of numbers in ids that follow each other: sessions that begin one after the other are nearer
+// than this where the id is a count or a time, and hardly ever where it is random.
+const (
+	nearSessions = 10_000
+	// LeastSessions is how many ids show that.
+	LeastSessions = 3
+)
+
+// Guessable reports whether the ids of sessions are those of the sessions before with a number that grows a little.
+func (p Posture) Guessable() bool {
+	if len(p.Sessions) < LeastSessions {
+		return false
+	}
+	for i, later := range p.Sessions[1:] {
+		a, b := counts(p.Sessions[i], later)
+		if b <= a || b-a > nearSessions {
+			return false
+		}
+	}
+	return true
+}
+
+// counts are the numbers in which two ids differ, and in nothing else; both 0 where there are none.
+func counts(a, b string) (from, to uint64) {
+	begin := 0
+	for begin < min(len(a), len(b)) && a[begin] == b[begin] {
+		begin++
+	}
+	begin = len(strings.TrimRight(a[:begin], digits))
+	a, b = a[begin:], b[begin:]
+	endA, endB := len(a)-len(strings.TrimLeft(a, digits)), len(b)-len(strings.TrimLeft(b, digits))
+	if a[endA:] != b[endB:] {
+		return 0, 0
+	}
+	from, errFrom := strconv.ParseUint(a[:endA], 10, 63)
+	to, errTo := strconv.ParseUint(b[:endB], 10, 63)
+	if errFrom != nil || errTo != nil {
+		return 0, 0
+	}
+	return from, to
+}
+
+const digits = "0123456789"

@@ -1,0 +1,37 @@
+package attack
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// TestUses: a tool uses what another keeps if a text of the other's call turns up in what it does, and in its
+// own call there is none.
+func TestUses(t *testing.T) {
+	user := report.Capability{Kind: report.CapabilityTool, Name: "build"}
+	target := func(of report.Capability, honest string) Target {
+		return Target{Of: of, Honest: json.RawMessage(honest)}
+	}
+	for name, tc := range map[string]struct {
+		keeps, uses string
+		seen, own   Seen
+		want        bool
+	}{
+		"in a program's words":  {`{"flags":"-O2"}`, `{}`, Seen{Started: [][]string{{"sh", "-c", "make CFLAGS=\"-O2\""}}}, Seen{}, true},
+		"as a file":             {`{"title":"groceries"}`, `{}`, Seen{Files: []string{"/tmp/exported/groceries.md"}}, Seen{}, true},
+		"of its own call":       {`{"name":"debug"}`, `{"profile":"debug"}`, Seen{Started: [][]string{{"make", "debug"}}}, Seen{}, false},
+		"of both":               {`{"name":"a.txt"}`, `{}`, Seen{Files: []string{"/tmp/a.txt"}}, Seen{Files: []string{"/tmp/a.txt"}}, false},
+		"too short":             {`{"flags":"-O"}`, `{}`, Seen{Started: [][]string{{"make", "-O"}}}, Seen{}, false},
+		"in a part of a name":   {`{"title":"read"}`, `{}`, Seen{Files: []string{"/srv/readme.md"}}, Seen{}, false},
+		"by whoever does a lot": {`{"title":"groceries"}`, `{}`, Seen{}, Seen{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Plan{Seen: map[report.Capability]Seen{user: tc.seen, tool: tc.own}}
+			if got := p.Uses(target(user, tc.uses), target(tool, tc.keeps)); got != tc.want {
+				t.Errorf("Uses = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+)
+
+// TestSessionIDs: the ids of sessions are collected, and who takes one that was never given is told from who
+// knows no sessions.
+func TestSessionIDs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		given            func(n int64) string
+		strict           bool
+		guessed, unasked bool
+	}{
+		"counted":           {func(n int64) string { return "s-" + strconv.FormatInt(n, 10) }, true, true, false},
+		"any id is taken":   {func(n int64) string { return strconv.FormatInt(n*7919000, 10) }, false, false, true},
+		"ids that are kept": {func(n int64) string { return strconv.FormatInt(n*7919000, 10) }, true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sessions atomic.Int64
+			serve := (&fake{}).overHTTP(false, nil)
+			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				text, _ := io.ReadAll(r.Body)
+				var m struct{ Method string }
+				_ = json.Unmarshal(text, &m) // ours
+				id := r.Header.Get("Mcp-Session-Id")
+				switch {
+				case r.Header.Get("Origin") != "":
+					w.WriteHeader(http.StatusForbidden)
+					return
+				case m.Method == methodInitialize:
+					w.Header().Set("Mcp-Session-Id", tc.given(sessions.Add(1)))
+				case id == "" || id == unissued && tc.strict:
+					w.WriteHeader(http.StatusNotFound)
+					return
+				}
+				r.Body = io.NopCloser(bytes.NewReader(text))
+				serve(w, r)
+			})
+			o := quick
+			o.Attack = &attack.Plan{}
+			got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture
+			if got.Origin != "" || got.Guessable() != tc.guessed || (got.Unissued != "") != tc.unasked {
+				t.Errorf("%+v, want guessable %v, unissued %v", got, tc.guessed, tc.unasked)
+			}
+		})
+	}
+}
+
+// TestMalformed: that a body which is no request ends the server is told, and one that is refused is not.
+func TestMalformed(t *testing.T) {
+	for name, ends := range map[string]bool{"ends": true, "refuses": false} {
+		t.Run(name, func(t *testing.T) {
+			exited := make(chan struct{})
+			exit := sync.OnceFunc(func() { close(exited) })
+			serve := (&fake{}).overHTTP(false, nil)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				text, _ := io.ReadAll(r.Body)
+				if r.Method == http.MethodPost && slices.Contains(malformed, string(text)) {
+					if !ends {
+						w.WriteHeader(http.StatusBadRequest)
+						return
+					}
+					exit()
+					panic(http.ErrAbortHandler)
+				}
+				r.Body = io.NopCloser(bytes.NewReader(text))
+				serve(w, r)
+			}))
+			t.Cleanup(server.Close)
+			o := quick
+			o.Attack = &attack.Plan{}
+			got, err := Run(t.Context(), Conn{Exited: exited, HTTP: &HTTP{Transport: report.TransportStreamableHTTP, URL: server.URL + "/mcp"}}, o)
+			if err != nil || (got.Posture.Ended != "") != ends {
+				t.Errorf("ended at %q, want %v: %v", got.Posture.Ended, ends, err)
+			}
+		})
+	}
+}

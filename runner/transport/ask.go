@@ -1,0 +1,90 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// Request is one that belongs to no session: what a web page sends, or what is no message at all.
+type Request struct {
+	Method string
+	// Header may have the Host.
+	Header http.Header
+	Body   []byte
+}
+
+// Reply is what came for it. Body is its beginning: of a stream of events, the first one.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Asker is a transport by which such requests can be sent.
+type Asker interface {
+	Ask(ctx context.Context, r Request) (Reply, error)
+}
+
+// Ask sends one to the endpoint, and waits for what comes. The error is an *Error, ErrBacklog or that of ctx.
+func (c *client) Ask(ctx context.Context, r Request) (Reply, error) { return c.askAt(ctx, c.url, r) }
+
+// Ask sends one: a POST to where the session's messages go.
+func (s *sse) Ask(ctx context.Context, r Request) (Reply, error) {
+	s.mu.Lock()
+	to := s.post
+	s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodGet:
+		to = s.url
+	case to == nil:
+		return Reply{}, errClosed
+	}
+	return s.askAt(ctx, to, r)
+}
+
+func (c *client) askAt(ctx context.Context, to *url.URL, r Request) (Reply, error) {
+	type result struct {
+		reply Reply
+		why   *Error
+	}
+	got := make(chan result, 1)
+	o := &outgoing{method: r.Method, text: c.compose(r.Method, to, r.Header, r.Body)}
+	o.done = func(on *conn, answer *http.Response, why *Error) {
+		if why != nil {
+			got <- result{why: why}
+			return
+		}
+		ended := context.AfterFunc(ctx, on.halve) // an event may never come
+		defer ended()
+		got <- result{reply: Reply{Status: answer.StatusCode, Header: answer.Header, Body: beginning(answer)}}
+	}
+	if _, _, err := c.enqueue(o); err != nil {
+		return Reply{}, err
+	}
+	select {
+	case r := <-got:
+		if r.why != nil {
+			return Reply{}, r.why
+		}
+		return r.reply, nil
+	case <-ctx.Done():
+		return Reply{}, ctx.Err()
+	}
+}
+
+// beginning reads a body of one message, or of a stream the first event.
+func beginning(r *http.Response) []byte {
+	if media, _ := kind(r); media == mediaEvents {
+		events := newEventReader(r.Body, maxAside)
+		for range maxEvents {
+			if e, ok := events.next(); !ok || len(e.data) > 0 {
+				return e.data
+			}
+		}
+	}
+	text, _ := io.ReadAll(io.LimitReader(r.Body, maxAside)) // what came is enough
+	return bytes.TrimSpace(text)
+}
