@@ -67,6 +67,27 @@ func (in Input) serves(of report.Capability, program string) bool {
 	return (named || speaks(declared, purposes[base])) && !in.made(program)
 }
 
+// installed are programs where systems have them.
+var installed = lazyregexp.New(`^/(?:usr/(?:local/)?)?s?bin/[^/]+$`)
+
+// servesByShell is serves for what a shell was started for: the program at the beginning of its command, or one that
+// it has started.
+func (in Input) servesByShell(e profile.Effect, shell string) bool {
+	if !shells[path.Base(shell)] {
+		return false
+	}
+	words := e.Argv.Words()
+	if e.Within != "" {
+		run := script(words) // by its first line, perhaps
+		return in.serves(e.Capability, e.Path) || installed.MatchString(run) && runtimes.MatchString(path.Base(e.Path)) && in.serves(e.Capability, run)
+	}
+	if len(words) != 3 || words[1] != "-c" {
+		return false
+	}
+	command := strings.Fields(words[2])
+	return len(command) > 0 && in.serves(e.Capability, command[0])
+}
+
 // start is a program that a capability has started.
 type start struct {
 	of      report.Capability

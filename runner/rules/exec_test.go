@@ -42,7 +42,7 @@ func TestPrograms(t *testing.T) {
 		"what it needs for what it does": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{run(call, "/bin/sh", "-c", "df -h"), within("/bin/sh", run(call, "/usr/bin/df", "-h"))}, ""},
 		"that and another": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{
 			run(call, "/bin/sh", "-c", "df -h; curl x"), within("/bin/sh", run(call, "/usr/bin/df", "-h")), within("/bin/sh", run(call, "/usr/bin/curl", "x")),
-		}, "EXEC-001 Medium: Tool format_note started /bin/sh"},
+		}, "EXEC-001 Medium: Tool format_note started /usr/bin/curl"},
 		"a word that is a program, too": {server{tools: []string{"format_note: Cuts notes at a date."}}, as, []profile.Effect{run(call, "/usr/bin/date")}, "EXEC-001 Medium"},
 		"called like it":                {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{stored("/tmp/df"), run(call, "/tmp/df")}, "EXEC-001 Medium"},
 		"a browser": {silent, as, []profile.Effect{
@@ -157,3 +157,22 @@ var _ = prove(map[string]proof{
 		spares: one(silent, with(run(call, "/app/marlow-c9"), func(e *profile.Effect) { e.Error = "ENOENT" })),
 	},
 })
+
+// TestShellOfAProgram: a shell that was started for a program which serves is as that is; what else it starts is not.
+func TestShellOfAProgram(t *testing.T) {
+	pictures := server{name: "pictures", tools: []string{"format_note: Changes a picture to another format."}}
+	shell := run(call, "/bin/sh", "-c", "convert a.png b.jpg")
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"a program that serves": {input(pictures, shell, within("/bin/sh", run(call, "/usr/bin/convert", "a.png", "b.jpg"))), ""},
+		"a script that serves":  {input(pictures, shell, within("/bin/sh", run(call, "/usr/bin/python3", "-I", "/usr/local/bin/convert", "a.png"))), ""},
+		"another script":        {input(pictures, shell, within("/bin/sh", run(call, "/usr/bin/python3", "-I", "/srv/convert", "a.png"))), "EXEC-001 Medium"},
+		"another besides":       {input(pictures, shell, within("/bin/sh", run(call, "/usr/bin/sum", "a.png"))), "EXEC-001 Medium"},
+		"another first":         {input(pictures, run(call, "/bin/sh", "-c", "sum a; convert a.png b.jpg")), "EXEC-001 Medium"},
+		"of another server":     {input(silent, shell), "EXEC-001 Medium"},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
