@@ -62,6 +62,8 @@ type Attempt struct {
 	// that shows that by whether it is taken.
 	Raw   bool
 	Parse Parse
+	// Operator: it is an object with an operator of MongoDB in place of a text.
+	Operator bool
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
@@ -169,6 +171,8 @@ type form struct {
 	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
 	raw bool
 	key bool
+	// object: it is one, in JSON, where a text is declared.
+	object bool
 	// under are the keys below which it stands, of an object that takes any.
 	under   []string
 	parse   Parse
@@ -275,7 +279,11 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 				at.name, at.steps = below(at.name, key), append(at.steps, key)
 			}
 		}
-		arguments, ok := at.set(s.target.Honest, text)
+		var written any = text
+		if next.form.object {
+			written = json.RawMessage(text)
+		}
+		arguments, ok := at.set(s.target.Honest, written)
 		if !ok {
 			continue
 		}
@@ -283,7 +291,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users,
+			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

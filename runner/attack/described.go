@@ -83,6 +83,6 @@ func (f field) speaksOf(word *lazyregexp.Regexp) bool {
 
 // of adds what the schema of a place says of it.
 func (f field) of(s *schema) field {
-	f.said, f.choice = s.Description, len(s.Enum) > 0 && s.has("string")
+	f.said, f.choice, f.onlyText = s.Description, len(s.Enum) > 0 && s.has("string"), s.onlyText()
 	return f
 }

@@ -24,8 +24,8 @@ type field struct {
 	// honest call leaves it out, and value is what its description has for an example.
 	ahead   []string
 	lacking bool
-	// text: it is declared as a text, and takes any. number: it is declared as a number.
-	text, number bool
+	// onlyText: it is declared as a text, and as nothing else. text: it takes any text. number: it is declared as a number.
+	onlyText, text, number bool
 	// choice: it is declared as one of some texts, which the server may not check.
 	choice bool
 	// free: its key is one of those that an object takes which declares none.
@@ -177,17 +177,17 @@ func walkList(value []any, name string, steps []any, do func(field)) {
 
 func below(name, key string) string { return strings.TrimPrefix(name+"."+key, ".") }
 
-// set returns arguments with another text at a place; false where there can be no such place.
-func (f field) set(arguments json.RawMessage, text string) (json.RawMessage, bool) {
+// set returns arguments with another value at a place, a text or an object as JSON; false where there can be no such place.
+func (f field) set(arguments json.RawMessage, value any) (json.RawMessage, bool) {
 	root, isObject := inputs.Decode(arguments).(map[string]any)
 	if !isObject {
 		return nil, false
 	}
 	var changedRoot any = root
-	for i, each := range append(slices.Clone(f.ahead), text) {
-		at, ok := slices.Clone(f.steps), false
+	for i := range len(f.ahead) + 1 {
+		at, each, ok := slices.Clone(f.steps), value, false
 		if i < len(f.ahead) {
-			at[len(at)-1] = i
+			at[len(at)-1], each = i, f.ahead[i]
 		}
 		if changedRoot, ok = put(changedRoot, at, each); !ok {
 			return nil, false
@@ -199,7 +199,7 @@ func (f field) set(arguments json.RawMessage, text string) (json.RawMessage, boo
 
 // put returns a value with another at a place below it, and makes the objects and lists on
 // the way there that are missing.
-func put(in any, steps []any, value string) (any, bool) {
+func put(in any, steps []any, value any) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
 	}

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +154,32 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 	texts = texts[:min(len(texts), maxQueryFields)]
 	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
 	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
-	return alternate(formed(Query, []form{keyForm}, keys(fields)), formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
+	all = alternate(formed(Query, []form{keyForm}, keys(fields)), formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
+	if !seen.asksMongo(said) {
+		return all
+	}
+	values := slices.DeleteFunc(slices.Clone(texts), func(f field) bool {
+		return !f.onlyText || f.item || slices.Contains(f.steps, any(inJSON{})) || json.Valid([]byte(f.value)) && !f.numbers()
+	})
+	return append(formed(Query, operatorForms, values), all...)
+}
+
+// asksMongo reports whether a capability asks a MongoDB, or says so.
+func (s Seen) asksMongo(said string) bool {
+	return slices.Contains(s.Ports, mongoPort) || ofMongo.MatchString(said)
+}
+
+const mongoPort = 27017
+
+var ofMongo = lazyregexp.New(`(?i)mongo`)
+
+// operatorForms are objects with an operator of MongoDB for what is to be a text.
+var operatorForms = []form{operated("$ne"), operated("$gt")}
+
+func operated(operator string) form {
+	return form{name: "as an object with the operator " + operator, object: true, write: func(_ field, m inputs.Mark, _ int) string {
+		return `{"` + operator + `":"` + m.ID() + `"}`
+	}}
 }
 
 // choices puts texts that may be any before those that are one of some.

@@ -12,6 +12,8 @@ import (
 type schema struct {
 	root  *schema
 	depth int
+	// mixed: it is one of several alternatives.
+	mixed bool
 
 	Ref         string                     `json:"$ref"`
 	Type        any                        `json:"type"`
@@ -55,6 +57,7 @@ func (s *schema) of(raw json.RawMessage) *schema {
 	}
 	for _, alternative := range slices.Concat(inner.AnyOf, inner.OneOf) {
 		if one := inner.of(alternative); inner.Type == nil && !slices.Equal(one.types(), []string{"null"}) {
+			one.mixed = len(inner.AnyOf)+len(inner.OneOf) > 2 || one.mixed
 			return one
 		}
 	}
@@ -96,6 +99,9 @@ func (s *schema) has(types ...string) bool {
 func (s *schema) free() bool {
 	return len(s.Enum) == 0 && (len(s.types()) == 0 || s.has("string"))
 }
+
+// onlyText reports whether a place takes nothing but texts.
+func (s *schema) onlyText() bool { return slices.Equal(s.types(), []string{"string"}) && !s.mixed }
 
 // lacking calls a function with the places for texts and numbers that an honest call leaves out.
 func (s *schema) lacking(honest map[string]any, do func(field)) { s.lackingBelow(honest, "", nil, do) }

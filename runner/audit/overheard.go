@@ -11,7 +11,7 @@ import (
 // maxOverheard is how many statements are kept of the launch in which guards are tried.
 const maxOverheard = 1024
 
-// overheard are the statements in SQL with a mark that came to the sinkhole.
+// overheard are the statements in SQL, and the operators of MongoDB, with a mark that came to the sinkhole.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.
@@ -29,9 +29,20 @@ func (o *overheard) capture(c sinkhole.Capture) {
 			}
 		}
 	}
-	if c.Protocol != "postgres" && c.Protocol != "mysql" {
-		return
+	switch c.Protocol {
+	case "mongodb":
+		for _, q := range attack.Operators(c.Data) {
+			if len(o.statements) < maxOverheard {
+				o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: q.Text, Time: c.Time})
+			}
+		}
+	case "postgres", "mysql":
+		o.query(c)
 	}
+}
+
+// query takes in statements in SQL.
+func (o *overheard) query(c sinkhole.Capture) {
 	if o.open == nil {
 		o.open = map[uint64]*attack.Transactions{}
 	}

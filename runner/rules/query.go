@@ -18,6 +18,10 @@ func findLeftStrings(in Input) (all []draft) {
 		if a.Family != attack.Query || a.Control {
 			continue
 		}
+		if a.Operator {
+			all = append(all, in.operated(a)...)
+			continue
+		}
 		s, left := in.Attack.leftString(a)
 		if !left {
 			s, left = in.Attack.parsed(a, in.End)
@@ -34,6 +38,22 @@ func findLeftStrings(in Input) (all []draft) {
 		})
 	}
 	return all
+}
+
+// operated finds that an object, sent in place of a text, came to MongoDB as an operator.
+func (in Input) operated(a attack.Attempt) []draft {
+	for _, s := range in.Attack.of(a) {
+		if s.Protocol == "mongodb" {
+			return []draft{{
+				severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
+				message: sentence("%s handed its argument %s, which is to be a text, to MongoDB as it is: the operator in %s came there as one", capital(name(a.Of)),
+					quoted(a.Field), quoted(clean(a.Value, 120))),
+				evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
+				order:    math.MaxInt,
+			}}
+		}
+	}
+	return nil
 }
 
 // leftString returns the statement in which a part of a value is read as SQL that stood in a

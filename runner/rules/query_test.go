@@ -104,3 +104,20 @@ func TestParsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}
 }
+
+// TestOperator: an object in place of a text is a finding where its operator came to MongoDB.
+func TestOperator(t *testing.T) {
+	try := attack.Attempt{Of: call.Capability, Family: attack.Query, Operator: true, Form: "as an object with the operator $ne", Field: "user", Value: `{"$ne":"marlow-c7"}`, Call: 7, Answered: true, Accepted: true}
+	for name, tc := range map[string]struct {
+		statement attack.Statement
+		want      string
+	}{
+		"came there":      {attack.Statement{Protocol: "mongodb", Text: `{"$ne":"marlow-c7"}`}, `QUERY-001 High: Tool format_note handed its argument "user", which is to be a text, to MongoDB as it is`},
+		"of another call": {attack.Statement{Protocol: "mongodb", Text: `{"$ne":"marlow-c8"}`}, ""},
+		"in SQL":          {attack.Statement{Protocol: "mysql", Text: `SELECT 'marlow-c7'`}, ""},
+	} {
+		in := input(silent)
+		in.Attack.Attempts, in.Attack.Statements = []attack.Attempt{try}, []attack.Statement{tc.statement}
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+}
