@@ -62,13 +62,14 @@ func (s *session) attack(ctx context.Context) error {
 	if err := s.askForeign(ctx); err != nil {
 		return err
 	}
-	s.askPosture(ctx)
+	s.askPages(ctx)
 	if err := s.pollute(ctx, all); err != nil {
 		return err
 	}
 	if err := s.attempts(ctx, all); err != nil {
 		return err
 	}
+	s.askSessions(ctx)
 	s.sendMalformed(ctx)
 	return nil
 }

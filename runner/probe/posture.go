@@ -50,8 +50,8 @@ func (s *session) outside() (outsider, bool) {
 	}, true
 }
 
-// askPosture asks for what a web page of another site gets, and for the ids of some sessions.
-func (s *session) askPosture(ctx context.Context) {
+// askPages asks for what a web page of another site gets.
+func (s *session) askPages(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {
 		return
@@ -60,6 +60,14 @@ func (s *session) askPosture(ctx context.Context) {
 		if s.result.Posture.Origin == "" {
 			s.result.Posture.Origin, s.result.Posture.How = o.page(ctx, site)
 		}
+	}
+}
+
+// askSessions begins some sessions, and asks with the id of none. A server that has one session only may end ours.
+func (s *session) askSessions(ctx context.Context) {
+	o, ok := s.outside()
+	if !ok {
+		return
 	}
 	for range attack.LeastSessions {
 		if id := o.begin(ctx); id != "" {
