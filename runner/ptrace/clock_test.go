@@ -204,6 +204,25 @@ print(open("/proc/self/mounts").read().count(" / "))
 	}
 }
 
+// TestMachine: a server sees the processors and the memory of a machine that somebody works at.
+func TestMachine(t *testing.T) {
+	const look = `
+import os, re
+def read(name): return open(name).read()
+seen = {os.cpu_count(), len(os.sched_getaffinity(0)), len(re.findall(r"(?m)^processor", read("/proc/cpuinfo"))),
+    len(re.findall(r"(?m)^cpu\d", read("/proc/stat"))), int(read("/sys/devices/system/cpu/online").strip().split("-")[-1]) + 1}
+memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), int(re.search(r"MemTotal:\s+(\d+)", read("/proc/meminfo"))[1]) << 10
+print(len(seen) == 1 and min(seen) >= 12 and min(memory) >= 32 << 30, seen, memory)
+`
+	later := trace.Clock{Forward: time.Hour}
+	if out := output(t, later, "python3", "-c", look); !strings.HasPrefix(out, "True") {
+		t.Errorf("it sees %s", out)
+	}
+	if out := output(t, later, "node", "-p", "os.cpus().length >= 12 && os.totalmem() >= 2 ** 35"); out != "true\n" {
+		t.Errorf("Node sees %s", out)
+	}
+}
+
 // TestSwitches: the tracer's stops are no switches of the server's.
 func TestSwitches(t *testing.T) {
 	const look = `

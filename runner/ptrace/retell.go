@@ -20,21 +20,26 @@ import (
 // A telling makes what a file says to a task of what it says; nil where it is to stay as it is.
 type telling func(c *clock, k *task, said []byte) []byte
 
-// tellings are those of the files of /proc, by their last names (proc(5)). Those of processes are asked of
+// tellings are those of the files of /proc and /sys, by their last names (proc(5)). Those of processes are asked of
 // the process that reads, as a rule.
 var tellings = map[string]telling{
 	// Node reads for how long the machine is up in place of asking for the time.
 	"uptime":    uptime,
-	"stat":      bootTime,
+	"stat":      moreTimes,
+	"cpuinfo":   moreProcessors,
+	"meminfo":   moreMemory,
+	"online":    allProcessors,
+	"possible":  allProcessors,
+	"present":   allProcessors,
 	"status":    unconfined,
 	"mounts":    installed,
 	"mountinfo": installed,
 }
 
-// toldFile matches the files of /proc whose content the tracer replaces.
-var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$`)
+// toldFile matches the files whose content the tracer replaces.
+var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|cpuinfo|meminfo|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$|^/sys/devices/system/cpu/(?:online|possible|present)$`)
 
-// reading names an open file of /proc whose content the tracer replaces.
+// reading names an open file whose content the tracer replaces.
 type reading struct{ process, fd int }
 
 // told holds the content that a server gets, and how much of it was read.
@@ -56,7 +61,7 @@ func (t *tracer) telling(k *task, c *syscalls.Call) *wait {
 	}
 	fd := int(int32(k.arguments[0])) //nolint:gosec // as the kernel takes it
 	file := string(t.printer.names.descriptor(k, fd))
-	if !strings.HasPrefix(file, "/proc/") || !toldFile.MatchString(file) {
+	if !toldFile.MatchString(file) {
 		return nil
 	}
 	which := reading{k.processID(), fd}

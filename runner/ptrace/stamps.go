@@ -23,6 +23,7 @@ var stamped = []timed{
 	{Call: syscalls.Call{Name: "recvmsg", AMD64: 47, ARM64: 212}, answers: tellArrival},
 	{Call: syscalls.Call{Name: "getsockopt", AMD64: 55, ARM64: 209}, answers: tellIdle},
 	{Call: syscalls.Call{Name: "getrusage", AMD64: 98, ARM64: 165}, answers: tellSwitches},
+	{Call: syscalls.Call{Name: "sched_getaffinity", AMD64: 204, ARM64: 123}, answers: tellProcessors},
 	{Call: syscalls.Call{Name: "statfs", AMD64: 137, ARM64: 43}, answers: tellDisk},
 	{Call: syscalls.Call{Name: "fstatfs", AMD64: 138, ARM64: 44}, answers: tellDisk},
 }

@@ -180,6 +180,7 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 	if unix.Sysinfo(&info) != nil {
 		return 0, false
 	}
+	more := missingMemory(&info) / uint64(max(info.Unit, 1))
 	raw, err := binary.Append(nil, binary.NativeEndian, struct { // sysinfo(2), with the holes that C leaves
 		Uptime    int64
 		Loads     [3]uint64
@@ -191,7 +192,7 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 		_         [4]byte
 	}{
 		Uptime: c.now(unix.CLOCK_BOOTTIME) / int64(time.Second), Loads: info.Loads,
-		Memory:    [6]uint64{info.Totalram, info.Freeram, info.Sharedram, info.Bufferram, info.Totalswap, info.Freeswap},
+		Memory:    [6]uint64{info.Totalram + more, info.Freeram + more, info.Sharedram, info.Bufferram, info.Totalswap, info.Freeswap},
 		Processes: info.Procs, High: [2]uint64{info.Totalhigh, info.Freehigh}, Unit: info.Unit,
 	})
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
