@@ -76,6 +76,18 @@ func TestAnswersStatus(t *testing.T) {
 	}
 }
 
+// Whoever asks whether there is a connection gets what is known to say so.
+func TestAnswersOnline(t *testing.T) {
+	a := newAsker()
+	for path, want := range map[string]content{
+		"/generate_204": {kind: "text/plain", status: http.StatusNoContent}, "/connecttest.txt": {kind: "text/plain", body: "Microsoft Connect Test"},
+	} {
+		if got := a.content(&http.Request{Method: http.MethodGet, Host: "www.example", URL: &url.URL{Path: path}}, nil); got != want {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
 // What is refused without a reason is answered in every form in turn, and what is
 // accepted in the same again.
 func TestAnswersTurn(t *testing.T) {

@@ -1,0 +1,16 @@
+package sinkhole
+
+import "net/http"
+
+// online has what well-known addresses say to whoever asks whether there is a connection to the internet, by their
+// paths: programs that hide from an audit ask first whether the network is what it seems.
+var online = map[string]content{
+	"/generate_204":             {kind: "text/plain", status: http.StatusNoContent},
+	"/gen_204":                  {kind: "text/plain", status: http.StatusNoContent},
+	"/success.txt":              {kind: "text/plain", body: "success\n"},
+	"/canonical.html":           {kind: "text/html", body: `<meta http-equiv="refresh" content="0;url=https://support.mozilla.org/kb/captive-portal"/>`},
+	"/connecttest.txt":          {kind: "text/plain", body: "Microsoft Connect Test"},
+	"/ncsi.txt":                 {kind: "text/plain", body: "Microsoft NCSI"},
+	"/hotspot-detect.html":      {kind: "text/html", body: "<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>\n"},
+	"/check_network_status.txt": {kind: "text/plain", body: "NetworkManager is online\n"},
+}
