@@ -3,6 +3,9 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,17 +34,21 @@ var occasions = []string{
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
+// LongText is which of the texts is the longest.
+var LongText = len(occasions) - 1
+
 // sentences matches what Mark.Text writes.
 var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
-// Varied returns arguments with another value in place of each ordinary sentence, date and number: the nth, from 0,
-// of which the text is unlike all before; false where there is none. The schema is that of the arguments.
+// Varied returns arguments with another value in place of each ordinary sentence, date, number, planted file and
+// member of an enum: the nth, from 0, of which the text is unlike all before; false where there is none. The schema is
+// that of the arguments.
 func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
 	text := fmt.Sprintf("Item %d of the list (!).", n)
 	if n < len(occasions) {
 		text = occasions[n]
 	}
-	v := variation{n: n % maxOther, text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
+	v := variation{n: n % maxOther, choices: n, text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
 	properties, _ := Decode(schema).(map[string]any)
 	root := v.of("", properties, Decode(arguments))
 	if !v.found {
@@ -56,6 +63,8 @@ type variation struct {
 	n     int
 	text  string
 	found bool
+	// choices says which members of enums are taken: all combinations come in turn.
+	choices int
 }
 
 // of returns another value of a schema, whose name is that of its property.
@@ -67,14 +76,17 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 		}
 		return members
 	}
+	if all, ok := schema["enum"].([]any); ok && len(all) > 1 {
+		return v.choice(all)
+	}
 	switch in := in.(type) {
 	case string:
 		return v.word(in)
 	case json.Number, float64:
 		return v.number(name, schema, in)
 	case map[string]any:
-		for key, value := range in {
-			in[key] = v.of(key, inner(key, schema["properties"]), value)
+		for _, key := range slices.Sorted(maps.Keys(in)) {
+			in[key] = v.of(key, inner(key, schema["properties"]), in[key])
 		}
 	case []any:
 		for i, value := range in {
@@ -82,6 +94,14 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 		}
 	}
 	return in
+}
+
+// choice is the next member of an enum, as a hand of a clock moves on when the one before it has gone round.
+func (v *variation) choice(all []any) any {
+	v.found = true
+	at := v.choices % len(all)
+	v.choices /= len(all)
+	return all[at]
 }
 
 // dated is a text that is a day.
@@ -101,15 +121,32 @@ func (v *variation) word(in string) any {
 			return day.AddDate(0, 0, 1+v.n).Format(time.DateOnly)
 		}
 	}
+	if dir, name, ok := strings.Cut(in, "/"+FilesDir); ok && v.n%inProject == 0 {
+		if there, known := tracks[path.Ext(name)]; known && !strings.Contains(name, spare) {
+			v.found = true
+			return dir + "/" + RepositoryDir + there
+		}
+	}
 	return in
 }
 
+// inProject is of how many files, or directories, one lies in a project: its files mean more to other programs.
+const inProject = 3
+
+// tracks are what the repository has in place of planted files and their directory, by their endings.
+var tracks = map[string]string{"": "", ".txt": "/list.txt", ".csv": "/list.txt", ".md": "/README.md"}
+
 // counted are words in the names of numbers that identify or count something.
-var counted = words("key id number no nr value n x y a b index code year month day amount price count line row column page customer order item ticket issue account user rating score age level quantity version")
+var counted = words("key id number no nr value n x y a b index code year month day amount price salary budget balance income revenue cost total count line row column page customer order item ticket issue account user rating score age level quantity version")
 
 // telling are words in the names of numbers that are not varied: a port, a duration or a size with another value
 // could do harm, or take long.
 var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
+
+// amounts are words in the names of numbers that are as ordinary when they are large; up to small, they are not.
+var amounts = words("amount price salary budget balance income revenue cost total")
+
+const small = maxOther / 2
 
 // counts reports whether a number is varied by its name.
 func counts(name string) bool {
@@ -124,6 +161,9 @@ func (v *variation) number(name string, schema map[string]any, in any) any {
 		return in
 	}
 	is := was + 1 + int64(v.n)
+	if v.n >= small && slices.ContainsFunc(lists.OfName(name), func(w string) bool { return amounts[w] }) {
+		is = was + int64(math.Pow10(2+v.n%6))
+	}
 	if most, err := strconv.ParseFloat(fmt.Sprint(schema["maximum"]), 64); err == nil && float64(is) > most {
 		return in
 	}

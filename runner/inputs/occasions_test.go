@@ -36,9 +36,30 @@ func TestVaried(t *testing.T) {
 	}
 }
 
+// TestVariedChoices: all combinations of enums come, large amounts do, and files of a project.
+func TestVariedChoices(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"from":{"enum":["de","en","ja"]},"to":{"enum":["de","en"]},"amount":{"type":"integer"}}}`)
+	known, most, paths := map[string]bool{}, 0, map[string]bool{}
+	for n := range maxOther {
+		varied, ok := Varied(schema, json.RawMessage(`{"from":"de","to":"de","amount":1,"file":"/tmp/`+FilesDir+`/note.txt","dir":"/srv/`+FilesDir+`"}`), n, Mark{Call: 7})
+		var got struct {
+			From, To, File, Dir string
+			Amount              int
+		}
+		if err := json.Unmarshal(varied, &got); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		known[got.From+got.To], paths[got.File], paths[got.Dir] = true, true, true
+		most = max(most, got.Amount)
+	}
+	if len(known) != 6 || most < 1_000_000 || !paths["/tmp/"+RepositoryDir+"/list.txt"] || !paths["/srv/"+RepositoryDir] || len(paths) != 4 {
+		t.Errorf("%v, at most %d, %v", known, most, paths)
+	}
+}
+
 // TestVariedLeaves: numbers and days are others each time, within their schema.
 func TestVariedLeaves(t *testing.T) {
-	schema := json.RawMessage(`{"properties":{"key":{"type":"integer","maximum":9},"of":{"type":"object","properties":{"page":{"type":"integer","enum":[1,2]}}}}}`)
+	schema := json.RawMessage(`{"properties":{"key":{"type":"integer","maximum":9},"of":{"type":"object","properties":{"page":{"type":"integer","enum":[1]}}}}}`)
 	arguments := `{"key":3,"day":"2026-03-01","name":"` + Mark{Call: 1}.ID() + `","of":{"page":1,"index":[4]}}`
 	for n, want := range map[int]string{
 		0: `{"day":"2026-03-02","key":4,"name":"` + Mark{Call: 1}.ID() + `","of":{"index":[5],"page":1}}`,

@@ -80,10 +80,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
 		if n%2 == 1 {
-			if other, ok := inputs.Varied(t.input, c.Arguments, n/2, s.mark()); ok {
-				c.Arguments = other
-				s.used.add(t.of, c.Arguments, nil)
-			}
+			c = s.other(t, c, n/2)
 		}
 		got, err := s.call(ctx, t, c)
 		if err != nil {
@@ -93,6 +90,15 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 	}
 	s.enduring = false
 	return n, s.awaitQuiet(ctx)
+}
+
+// other is a call with the nth other values, where there are any.
+func (s *session) other(t *target, c inputs.Case, n int) inputs.Case {
+	if other, ok := inputs.Varied(t.input, c.Arguments, n, s.mark()); ok {
+		c.Arguments = other
+		s.used.add(t.of, c.Arguments, nil)
+	}
+	return c
 }
 
 // keep keeps an answer that is unlike those that are known.

@@ -35,13 +35,16 @@ func (s *session) mingle(ctx context.Context, all []*target, most time.Duration)
 func (s *session) byTurns(ctx context.Context, all []*target, end time.Time) error {
 	for _, pair := range pairs(s.draw(), len(all)) {
 		known := map[string]bool{}
-		for range inTurns {
+		for turn := range inTurns {
 			for _, i := range pair {
 				if !time.Now().Before(end) {
 					return nil
 				}
 				c := s.repeated(all[i])
 				s.used.add(all[i].of, c.Arguments, nil)
+				if turn > 0 { // with what one keeps, another may do something else
+					c = s.other(all[i], c, turn*inputs.LongText)
+				}
 				got, err := s.call(ctx, all[i], c)
 				if err != nil {
 					return err
