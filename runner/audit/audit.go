@@ -139,6 +139,8 @@ type Start struct {
 	// Refuse has every connection refused, and every name unknown, in place of the
 	// sinkhole's answers.
 	Refuse bool
+	// Untold has no variable name the certificate of the sinkhole's authority, by which a server could know an audit.
+	Untold bool
 	// Decoys are planted in place of those that the launcher has; nil: these.
 	Decoys *decoy.Set
 	// StandIns are the names of programs that have a stand-in, at the end of PATH.

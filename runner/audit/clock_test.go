@@ -8,30 +8,36 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 )
 
-// Whenever an audit is made, it calls on a working day in the morning, and on the weekend at night.
+// Whenever an audit is made, it calls on a working day in the morning, the first of its month, and on the weekend at night,
+// the last of it; and the year turns while a week goes by.
 func TestClocks(t *testing.T) {
 	berlin := time.FixedZone("Berlin", 60*60)
 	for hour := range 24 * 8 {
-		now := time.Date(2026, 2, 25, 0, 30, 0, 0, berlin).Add(time.Duration(hour) * time.Hour)
+		now := time.Date(2026, 2, 25, 0, 30, 0, 0, berlin).Add(time.Duration(hour) * 49 * time.Hour)
+		year := aWeek(now, nil)
+		if from, to := now.Add(year.Forward), now.Add(year.Forward+year.Seen(week)); from.Before(now) || from.Month() != time.December || to.Month() != time.January || to.Day() < 2 {
+			t.Errorf("week: from %s to %s", from, to)
+		}
 		for name, tc := range map[string]struct {
 			forward  time.Duration
 			from, to int
 			most     time.Duration
 			weekend  bool
 		}{
-			"workday": {workday(now).Forward, 9, 12, 406 * 24 * time.Hour, false},
-			"weekend": {weekend(now).Forward, 2, 5, 8 * 24 * time.Hour, true},
+			"workday": {workday(now).Forward, 9, 12, 496 * 24 * time.Hour, false},
+			"weekend": {weekend(now).Forward, 2, 5, 250 * 24 * time.Hour, true},
 		} {
 			then := now.Add(tc.forward)
 			weekend := then.Weekday() == time.Saturday || then.Weekday() == time.Sunday
-			if tc.forward <= 0 || tc.forward > tc.most || then.Hour() < tc.from || then.Hour() >= tc.to || weekend != tc.weekend {
+			if tc.forward <= 0 || tc.forward > tc.most || then.Hour() < tc.from || then.Hour() >= tc.to || weekend != tc.weekend ||
+				then.Day() != 1 && then.AddDate(0, 0, 1).Day() != 1 || (then.Day() == 1) == tc.weekend {
 				t.Errorf("%s: %s for %s", name, then, now)
 			}
 		}
 	}
 }
 
-// Everything is called again when two more days have gone by, where there is time to call it first.
+// Everything is called again when three more days have gone by, where there is time to call it first.
 func TestTheWeekGoesOn(t *testing.T) {
 	clock := func(took time.Duration) []observation {
 		return []observation{{how: launch{moment: report.MomentClock, once: true}, took: took, result: probe.Result{Listed: true}}}
@@ -43,7 +49,7 @@ func TestTheWeekGoesOn(t *testing.T) {
 		"at once": {clock(10 * time.Millisecond), 4 * time.Second}, "soon": {clock(2 * time.Second), 7 * time.Second},
 		"slowly": {clock(10 * time.Second), 0}, "never": {nil, 0},
 	} {
-		c := aWeek(tc.runs)
+		c := aWeek(time.Now(), tc.runs)
 		if c.Again != tc.again || c.Seen(week) < 7*24*time.Hour {
 			t.Errorf("%s: %s", name, c)
 		}

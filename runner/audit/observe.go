@@ -146,6 +146,8 @@ type launch struct {
 	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
+	// untold has no variable name the authority's certificate.
+	untold bool
 	// vary has what leaves compared with what leaves with other decoys, in several launches;
 	// decoys are those of one of them, nil: the plan's.
 	vary   bool
@@ -175,7 +177,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Sockets: how.sockets(plan), Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Sockets: how.sockets(plan), Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -332,6 +334,7 @@ func (p Plan) options(how launch) probe.Options {
 		options.Wait = how.wait
 		if how.clock.Again > 0 {
 			options.Rounds, options.MaxCalls, options.Until = 2, 2, time.Now().Add(how.clock.Slow())
+			options.Hours, options.Alone = how.clock.For/2+trace.MostTrue, trace.MostTrue+leftAlone
 		}
 	}
 	if how.vary { // a round for each call: where there is nothing new to ask, the last is asked again
@@ -340,6 +343,7 @@ func (p Plan) options(how launch) probe.Options {
 	if how.project {
 		options.Inputs.Root = path.Join(scratch, inputs.ProjectDir)
 	}
+	options.Incapable = how.moment == report.LaunchDisguise
 	options.Proper = how.goesOn
 	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {
 		options.Endure = endurance

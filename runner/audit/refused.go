@@ -33,10 +33,15 @@ func unrefusable(how launch, plan Plan, runs []observation) launch {
 		how.impossible = errDenied
 	case plan.Network == report.NetworkAllow:
 		how.impossible = errAllowed
-	case !slices.ContainsFunc(runs, func(o observation) bool { return slices.ContainsFunc(o.profile.Effects, leavesHere) }):
+	case !networked(runs):
 		how.impossible = errNoNetwork
 	}
 	return how
+}
+
+// networked reports whether anything was to reach another machine.
+func networked(runs []observation) bool {
+	return slices.ContainsFunc(runs, func(o observation) bool { return slices.ContainsFunc(o.profile.Effects, leavesHere) })
 }
 
 // leavesHere reports whether an effect was to reach another machine, or a name server.

@@ -82,7 +82,7 @@ var afterwards = []extra{
 	{moment: report.LaunchWeek, how: "with a week going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.wait, how.clock, how.identity = trace.MostTrue+week, aWeek(runs), visualStudioCode
+			how.wait, how.clock, how.identity = trace.MostTrue+week, aWeek(time.Now(), runs), visualStudioCode
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},

@@ -50,6 +50,14 @@ func (s *session) clientInfo() map[string]any {
 	return map[string]any{"name": s.name(), "version": s.version()}
 }
 
+// capabilities is what the client says that it can do.
+func (s *session) capabilities() map[string]any {
+	if s.options.Incapable {
+		return map[string]any{}
+	}
+	return capabilities
+}
+
 func (s *session) name() string { return cmp.Or(s.options.Identity, "mcpaudit") }
 
 func (s *session) version() string { return cmp.Or(s.options.Version, "0.0.0") }
@@ -63,7 +71,7 @@ func (s *session) withMeta(params map[string]any) map[string]any {
 		return params
 	}
 	with := map[string]any{"_meta": map[string]any{
-		metaVersion: stateless, metaClient: s.clientInfo(), metaCapabilities: capabilities,
+		metaVersion: stateless, metaClient: s.clientInfo(), metaCapabilities: s.capabilities(),
 	}}
 	maps.Copy(with, params)
 	return with
@@ -142,7 +150,7 @@ func (s *session) mayDiscover(err error) bool {
 
 func (s *session) initialize(ctx context.Context, version string) (json.RawMessage, error) {
 	return s.request(ctx, report.PhaseHandshake, server, methodInitialize, map[string]any{
-		"protocolVersion": version, "capabilities": capabilities, "clientInfo": s.clientInfo(),
+		"protocolVersion": version, "capabilities": s.capabilities(), "clientInfo": s.clientInfo(),
 	})
 }
 

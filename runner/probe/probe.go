@@ -105,6 +105,8 @@ type Options struct {
 	Identity string
 	// Plain leaves the mark of a call out of sentences in arguments: nothing in them is of an audit's.
 	Plain bool
+	// Incapable has the client say that it can do nothing that servers ask for, as many clients do.
+	Incapable bool
 	// Calls says what may be called; "" is All.
 	Calls report.Calls
 	// Skip are the names of tools that are not called.
@@ -155,6 +157,10 @@ type Options struct {
 	Wait time.Duration
 	// Until is when the second round begins at the earliest.
 	Until time.Time
+	// Hours is for how long before that everything is called again and again: hours go by between the calls.
+	Hours time.Duration
+	// Alone is for how long nothing is asked at the end of that.
+	Alone time.Duration
 	// Idle is the silence after the last response (default 500 ms).
 	Idle time.Duration
 	// Grace is how long the server may take to exit once its stdin or stdout

@@ -16,8 +16,8 @@ import (
 // the session.
 func (s *session) exercise(ctx context.Context) error {
 	for n := range s.options.Rounds {
-		if wait := time.Until(s.options.Until); n == 1 && wait > 0 {
-			if err := s.pause(ctx, wait); err != nil {
+		if n == 1 {
+			if err := s.allHours(ctx); err != nil {
 				return err
 			}
 		}

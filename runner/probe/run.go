@@ -147,10 +147,18 @@ const maxHeeded = 32
 // heed asks for the lists when the server says that they have changed, as clients do:
 // what it shows now it may have taken back when the calls are over.
 func (s *session) heed(ctx context.Context) error {
-	if !s.result.Listed || s.heeded >= maxHeeded || !s.hasTime() || !s.wire.hasChanged() {
+	if s.heeded >= maxHeeded || !s.wire.hasChanged() {
 		return nil
 	}
 	s.heeded++
+	return s.look(ctx)
+}
+
+// look asks for the lists between calls.
+func (s *session) look(ctx context.Context) error {
+	if !s.result.Listed || !s.hasTime() {
+		return nil
+	}
 	is, ok, err := s.listAgain(ctx)
 	if err != nil || !ok {
 		return err

@@ -14,11 +14,11 @@ import (
 const authorityFile = "/run/marlow/" + sinkhole.AuthorityName
 
 // networkEnv returns what the server's programs have to be told of the network.
-func (l *Launcher) networkEnv() []string {
-	switch l.Network {
-	case report.NetworkAllow:
+func (l *Launcher) networkEnv(untold bool) []string {
+	switch {
+	case l.Network == report.NetworkAllow:
 		return nil
-	case report.NetworkDeny:
+	case l.Network == report.NetworkDeny, untold:
 		return sinkhole.RegistriesOf(l.command).Env
 	default:
 		return append(sinkhole.Environment(authorityFile), sinkhole.RegistriesOf(l.command).Env...)

@@ -214,7 +214,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(os.Environ(), l.home, append(how.Decoys.Env(), l.networkEnv()...))
+	b.cmd.Env = environment(os.Environ(), l.home, append(how.Decoys.Env(), l.networkEnv(how.Untold)...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {

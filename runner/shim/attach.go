@@ -83,7 +83,11 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 }
 
 func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error) {
-	setup := Setup{Env: slices.Concat(how.Decoys.Env(), l.Env), Set: how.Env, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets}
+	env := l.Env
+	if how.Untold {
+		env = sinkhole.Untold(env)
+	}
+	setup := Setup{Env: slices.Concat(how.Decoys.Env(), env), Set: how.Env, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets}
 	if len(how.StandIns) > 0 {
 		program, err := l.shim()
 		if err != nil {

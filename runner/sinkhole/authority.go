@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// validity is how long certificates hold, before and after now: for clocks that
+// validBefore and validAfter are how long certificates hold, before and after now: for clocks that
 // are wrong, and within what clients accept (825 days).
-const validity = 410 * 24 * time.Hour
+const validBefore, validAfter = 320 * 24 * time.Hour, 500 * 24 * time.Hour
 
 // maxCertificates bounds those that are kept; beyond it they are made anew.
 const maxCertificates = 1024
@@ -51,7 +51,7 @@ func NewAuthority() (*Authority, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: organization + " Root CA", Organization: []string{organization}},
-		NotBefore:    time.Now().Add(-validity), NotAfter: time.Now().Add(validity),
+		NotBefore:    time.Now().Add(-validBefore), NotAfter: time.Now().Add(validAfter),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, BasicConstraintsValid: true, IsCA: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

@@ -1,5 +1,10 @@
 package sinkhole
 
+import (
+	"slices"
+	"strings"
+)
+
 // AuthorityName is the name of the file with the certificate of a run's authority, wherever it is. To read it says nothing about a server.
 const AuthorityName = "marlow-ca.crt"
 
@@ -9,6 +14,14 @@ var trusted = []string{
 	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO",
 	"AWS_CA_BUNDLE", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT",
 	"NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO",
+}
+
+// Untold is an environment without the variables of Environment.
+func Untold(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(trusted, name)
+	})
 }
 
 // Environment makes programs trust the authority whose certificate is in file.

@@ -18,7 +18,7 @@ type Clock struct {
 	// while in true time. Afterwards they go on from where they are, as ever.
 	Rate int64
 	For  time.Duration
-	// Again is when they go as fast once more, in true time, for a third of that while; 0: never.
+	// Again is when they go as fast once more, in true time, for half of that while; 0: never.
 	Again time.Duration
 }
 
@@ -29,7 +29,7 @@ func (c Clock) True() bool { return c == Clock{} }
 func (c Clock) Seen(elapsed time.Duration) time.Duration {
 	fast := min(elapsed, c.For)
 	if c.Again > 0 {
-		fast += min(max(0, elapsed-c.Again), c.For/3)
+		fast += min(max(0, elapsed-c.Again), c.For/2)
 	}
 	return elapsed + fast*time.Duration(c.rate()-1)
 }
@@ -62,7 +62,7 @@ func (c Clock) turns() []time.Duration {
 	if c.Again == 0 {
 		return []time.Duration{c.For}
 	}
-	return []time.Duration{c.For, c.Again, c.Again + c.For/3}
+	return []time.Duration{c.For, c.Again, c.Again + c.For/2}
 }
 
 func (c Clock) rate() int64 { return max(1, c.Rate) }

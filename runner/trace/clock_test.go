@@ -12,7 +12,7 @@ func TestClockGoesFastAgain(t *testing.T) {
 	twice := trace.Clock{Rate: 100, For: 3 * time.Second, Again: 10 * time.Second}
 	for elapsed, want := range map[time.Duration]time.Duration{
 		time.Second: 100 * time.Second, 3 * time.Second: 300 * time.Second, 9 * time.Second: 306 * time.Second,
-		10500 * time.Millisecond: 357 * time.Second, 11 * time.Second: 407 * time.Second, 20 * time.Second: 416 * time.Second,
+		10500 * time.Millisecond: 357 * time.Second, 11 * time.Second: 407 * time.Second, 20 * time.Second: 465500 * time.Millisecond,
 	} {
 		if got := twice.Seen(elapsed); got != want {
 			t.Errorf("after %s %s, want %s", elapsed, got, want)
@@ -21,7 +21,7 @@ func TestClockGoesFastAgain(t *testing.T) {
 			t.Errorf("%s are seen after %s, want %s", want, got, elapsed)
 		}
 	}
-	if got := twice.Slow(); got != 11*time.Second+trace.MostTrue {
+	if got := twice.Slow(); got != 11500*time.Millisecond+trace.MostTrue {
 		t.Errorf("slow after %s", got)
 	}
 	if got, err := trace.ParseClock(twice.String()); err != nil || got != twice {

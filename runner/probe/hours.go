@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// pace is how long nothing is called while hours go by: less than one of them.
+const pace = 15 * time.Millisecond
+
+// allHours waits until the second round may begin, and calls everything again and again towards the end of that, and lists
+// it: a server may act at one hour of the day, or when nobody has called it for hours. As in endure, nothing waits for
+// silence, and what fails takes nothing away.
+func (s *session) allHours(ctx context.Context) error {
+	if s.options.Until.IsZero() {
+		return nil
+	}
+	if wait := time.Until(s.options.Until.Add(-s.options.Hours)); wait > 0 {
+		if err := s.pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+	incomplete, silent := s.result.Incomplete, s.silent
+	s.enduring = true
+	s.hourly(ctx)
+	s.result.Incomplete, s.silent, s.enduring = incomplete, silent, false
+	if wait := time.Until(s.options.Until); wait > 0 {
+		if err := s.pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+	if err := s.awaitQuiet(ctx); err != nil {
+		return err
+	}
+	return s.look(ctx) // at what is listed when nothing was called for long
+}
+
+// hourly calls everything in turn until the time is up.
+func (s *session) hourly(ctx context.Context) {
+	known, end := map[*target]map[string]bool{}, s.options.Until.Add(-s.options.Alone)
+	for s.pause(ctx, pace) == nil {
+		called := false
+		for _, t := range ordered(s.targets) {
+			if !time.Now().Before(end) {
+				return
+			}
+			if t.accepted == 0 || t.out || t.slowest >= slowRepeat {
+				continue
+			}
+			if known[t] == nil {
+				known[t] = map[string]bool{}
+			}
+			called = true
+			c := s.repeated(t)
+			s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
+			s.used.add(t.of, c.Arguments, nil)
+			got, err := s.call(ctx, t, c)
+			if err != nil {
+				return // the next may take as long
+			}
+			s.keep(got, c, known[t])
+		}
+		if !called {
+			return
+		}
+	}
+}
