@@ -34,6 +34,15 @@ var occasions = []string{
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
+// headings are the same for titles, names and what is searched for.
+var headings = []string{
+	"Invoice 4711 (!)", "Salaries 2026 (!)", "admin !", "production-!", "Password reset (!)", "Merger with Acme, confidential (!)", "customer list !",
+	"Rechnung März (!)", "付款 !", "payroll-!", "API keys of the team (!)", "Contract with the landlord (!)",
+}
+
+// identifiers matches what Mark.ID writes.
+var identifiers = lazyregexp.New(`^` + Word + `-c\d+$`)
+
 // LongText is which of the texts is the longest.
 var LongText = len(occasions) - 1
 
@@ -48,7 +57,11 @@ func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, 
 	if n < len(occasions) {
 		text = occasions[n]
 	}
-	v := variation{n: n % maxOther, choices: n, text: strings.NewReplacer("@", m.email(), "!", m.ID()).Replace(text)}
+	marked := strings.NewReplacer("@", m.email(), "!", m.ID())
+	v := variation{n: n % maxOther, choices: n, text: marked.Replace(text)}
+	if n < len(headings) {
+		v.heading = marked.Replace(headings[n])
+	}
 	properties, _ := Decode(schema).(map[string]any)
 	root := v.of("", properties, Decode(arguments))
 	if !v.found {
@@ -63,6 +76,8 @@ type variation struct {
 	n     int
 	text  string
 	found bool
+	// heading is another title or name; "" where there are no more: what is called by its name has to be there.
+	heading string
 	// choices says which members of enums are taken: all combinations come in turn.
 	choices int
 }
@@ -115,6 +130,9 @@ func (v *variation) word(in string) any {
 	case sentences.MatchString(in):
 		v.found = true
 		return v.text
+	case v.heading != "" && identifiers.MatchString(in):
+		v.found = true
+		return v.heading
 	case dated.MatchString(in):
 		if day, err := time.Parse(time.DateOnly, in); err == nil {
 			v.found = true

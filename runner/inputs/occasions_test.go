@@ -62,8 +62,9 @@ func TestVariedLeaves(t *testing.T) {
 	schema := json.RawMessage(`{"properties":{"key":{"type":"integer","maximum":9},"of":{"type":"object","properties":{"page":{"type":"integer","enum":[1]}}}}}`)
 	arguments := `{"key":3,"day":"2026-03-01","name":"` + Mark{Call: 1}.ID() + `","of":{"page":1,"index":[4]}}`
 	for n, want := range map[int]string{
-		0: `{"day":"2026-03-02","key":4,"name":"` + Mark{Call: 1}.ID() + `","of":{"index":[5],"page":1}}`,
-		9: `{"day":"2026-03-11","key":3,"name":"` + Mark{Call: 1}.ID() + `","of":{"index":[14],"page":1}}`,
+		0:  `{"day":"2026-03-02","key":4,"name":"Invoice 4711 (` + Mark{Call: 7}.ID() + `)","of":{"index":[5],"page":1}}`,
+		9:  `{"day":"2026-03-11","key":3,"name":"payroll-` + Mark{Call: 7}.ID() + `","of":{"index":[14],"page":1}}`,
+		20: `{"day":"2026-03-22","key":3,"name":"` + Mark{Call: 1}.ID() + `","of":{"index":[25],"page":1}}`,
 	} {
 		if got, ok := Varied(schema, json.RawMessage(arguments), n, Mark{Call: 7}); !ok || string(got) != want {
 			t.Errorf("%d: %s, %t", n, got, ok)

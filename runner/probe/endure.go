@@ -16,7 +16,7 @@ import (
 const (
 	maxRepeats    = 250
 	maxAllRepeats = 1250
-	maxUnlike     = 16
+	maxUnlike     = 64
 	slowRepeat    = time.Second
 )
 
