@@ -171,11 +171,17 @@ func (c *clock) now(id int32) int64 { return c.shown(id, c.since(id)) }
 // shown returns the time that a clock shows to programs, elapsed nanoseconds after the server began.
 func (c *clock) shown(id int32, elapsed int64) int64 {
 	at := c.start[id] + c.seen(elapsed)
-	if date(id) {
+	switch {
+	case date(id):
 		at += int64(c.Forward)
+	case id == unix.CLOCK_BOOTTIME, id == unix.CLOCK_BOOTTIME_ALARM:
+		at += int64(up)
 	}
 	return at
 }
+
+// up is for how much longer the machine is up, to programs, than it is: sandboxes have just been started.
+const up = 23 * 24 * time.Hour
 
 const (
 	// forever is from when on a wait is taken for one without an end.

@@ -158,7 +158,7 @@ var booted = lazyregexp.New(`(?m)^btime \d+$`)
 
 // bootTime rewrites the date since which the machine is up: with that, the date can be told by for how long it is.
 func bootTime(c *clock, _ *task, said []byte) []byte {
-	return renumber(booted, said, func(at int64) int64 { return at + int64(c.Forward/time.Second) })
+	return renumber(booted, said, func(at int64) int64 { return at + int64((c.Forward-up)/time.Second) })
 }
 
 // renumber changes the number that ends the lines which match.
