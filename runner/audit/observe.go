@@ -138,6 +138,8 @@ type launch struct {
 	identity persona
 	// revision is the one of MCP that is asked for first; "" for the newest.
 	revision string
+	// unhurried are the capabilities that are not called while hours go by.
+	unhurried map[report.Capability]bool
 	// calls is how often each tool is called at most where once is set; 0: once.
 	calls int
 	// skip are the tools that are not called.
@@ -335,6 +337,7 @@ func (p Plan) options(how launch) probe.Options {
 		if how.clock.Again > 0 {
 			options.Rounds, options.MaxCalls, options.Until = 2, 2, time.Now().Add(how.clock.Slow())
 			options.Hours, options.Alone = how.clock.For/2+trace.MostTrue, trace.MostTrue+leftAlone
+			options.Unhurried = how.unhurried
 		}
 	}
 	if how.vary { // a round for each call: where there is nothing new to ask, the last is asked again

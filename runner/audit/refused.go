@@ -41,7 +41,20 @@ func unrefusable(how launch, plan Plan, runs []observation) launch {
 
 // networked reports whether anything was to reach another machine.
 func networked(runs []observation) bool {
-	return slices.ContainsFunc(runs, func(o observation) bool { return slices.ContainsFunc(o.profile.Effects, leavesHere) })
+	return len(reaching(runs)) > 0
+}
+
+// reaching are the capabilities that were to reach another machine.
+func reaching(runs []observation) map[report.Capability]bool {
+	all := map[report.Capability]bool{}
+	for _, o := range runs {
+		for _, e := range o.profile.Effects {
+			if leavesHere(e) {
+				all[e.Capability] = true
+			}
+		}
+	}
+	return all
 }
 
 // leavesHere reports whether an effect was to reach another machine, or a name server.

@@ -37,6 +37,21 @@ func TestUnrefusable(t *testing.T) {
 	}
 }
 
+// TestUntold: a variable is without our certificate only where nothing needs it, and what reaches out is not hurried.
+func TestUntold(t *testing.T) {
+	o := watched()
+	e := profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "tcp", Address: "93.184.216.34", Port: 443}}
+	e.Capability = report.Capability{Kind: report.CapabilityTool, Name: "fetch"}
+	o.profile.Effects = []profile.Effect{e}
+	for name, runs := range map[string][]observation{"quiet": {watched()}, "reaching": {watched(), o}} {
+		var how launch
+		disguise(Plan{}, &how, runs)
+		if quiet := name == "quiet"; how.untold != quiet || reaching(runs)[e.Capability] == quiet {
+			t.Errorf("%s: untold %t, %v", name, how.untold, reaching(runs))
+		}
+	}
+}
+
 // TestRefusedIsNeverAReason: that a server does not answer without a network says nothing;
 // that nobody watched it does.
 func TestRefusedIsNeverAReason(t *testing.T) {

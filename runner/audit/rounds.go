@@ -83,6 +83,7 @@ var afterwards = []extra{
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
 			how.wait, how.clock, how.identity = trace.MostTrue+week, aWeek(time.Now(), runs), visualStudioCode
+			how.unhurried = reaching(runs)
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},

@@ -93,6 +93,21 @@ func TestHours(t *testing.T) {
 	})
 }
 
+// TestUnhurried: what is not to be hurried is called once in each round, and no more.
+func TestUnhurried(t *testing.T) {
+	o := quick
+	o.Rounds, o.MaxCalls, o.Hours = 2, 2, 10*time.Second
+	o.Unhurried = map[report.Capability]bool{{Kind: report.CapabilityTool, Name: "trim"}: true}
+	synctest.Test(t, func(t *testing.T) {
+		o.Until = time.Now().Add(time.Minute)
+		f := counting(1000, 1000)
+		f.within(t, time.Hour, o)
+		if calls := len(f.saw("tools/call")); calls == 0 || calls > 4 {
+			t.Errorf("%d calls", calls)
+		}
+	})
+}
+
 // TestIncapable: a client can say that it can do nothing.
 func TestIncapable(t *testing.T) {
 	o := quick

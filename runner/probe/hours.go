@@ -46,7 +46,7 @@ func (s *session) hourly(ctx context.Context) {
 			if !time.Now().Before(end) {
 				return
 			}
-			if t.accepted == 0 || t.out || t.slowest >= slowRepeat || len(known[t]) == maxUnlike {
+			if t.accepted == 0 || t.out || t.slowest >= slowRepeat || s.options.Unhurried[t.of] || len(known[t]) == maxUnlike {
 				continue
 			}
 			if known[t] == nil {

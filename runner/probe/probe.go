@@ -159,6 +159,8 @@ type Options struct {
 	Until time.Time
 	// Hours is for how long before that everything is called again and again: hours go by between the calls.
 	Hours time.Duration
+	// Unhurried are the capabilities that are not called then: what they begin with another machine would be broken off.
+	Unhurried map[report.Capability]bool
 	// Alone is for how long nothing is asked at the end of that.
 	Alone time.Duration
 	// Idle is the silence after the last response (default 500 ms).
