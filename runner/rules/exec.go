@@ -302,7 +302,9 @@ func findSubprocesses(in Input) []draft {
 			d.severity = report.SeverityHigh
 			d.message = sentence("%s started %s; by the declared scope it %s", subject(e), program(e), clause.Means)
 			return true
-		case answer == scope.Allowed, in.habitual(e), in.bundled(e), in.scripted(e), len(in.Scope.Covering(e.Capability).Subprocess) > 0, in.serves(e.Capability, d.object), lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
+		case answer == scope.Allowed, len(in.Scope.Covering(e.Capability).Subprocess) > 0,
+			in.habitual(e), in.bundled(e), in.scripted(e), in.serves(e.Capability, d.object), in.servesByShell(e, d.object),
+			lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
