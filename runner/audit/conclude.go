@@ -121,6 +121,9 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	for _, o := range runs {
 		if o.how.refuse {
 			o.profile.Effects = unreused(o.profile.Effects, repeatable(runs))
+			for i := range o.leaks {
+				o.leaks[i].Refused = true
+			}
 		}
 		seen.Join(o.profile)
 		leaks = append(leaks, o.leaks...)

@@ -61,6 +61,8 @@ type Leak struct {
 	Destination string
 	// Home: the destination is a service that the secret is for.
 	Home bool
+	// Refused: it was seen where every connection was refused.
+	Refused bool
 	// named is the name that the destination's address was handed out for; "" where the
 	// server had not looked it up.
 	named string

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -91,12 +92,12 @@ func findLeaks(in Input, wanted outcome) []draft {
 		if len(took) == 0 {
 			continue
 		}
-		slices.SortStableFunc(took, func(a, b leak.Leak) int { return leakSeverity(b).Rank() - leakSeverity(a).Rank() })
+		slices.SortStableFunc(took, func(a, b leak.Leak) int { return in.leakSeverity(b).Rank() - in.leakSeverity(a).Rank() })
 		first := took[0]
 		message := sentence("%s %s %s, %s", subject(profile.Effect{Where: first.Where}), verb(first), secrets(took), encodings(took))
 		for _, l := range took {
 			all = append(all, draft{
-				severity: leakSeverity(first), phase: first.Phase, capability: first.Capability,
+				severity: in.leakSeverity(first), phase: first.Phase, capability: first.Capability,
 				object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
 				evidence: l.Evidence(), order: len(in.Profile.Effects),
 			})
@@ -128,12 +129,36 @@ func (in Input) allowed(l leak.Leak) bool {
 }
 
 // leakSeverity is High for what stayed with the server.
-func leakSeverity(l leak.Leak) report.Severity {
+func (in Input) leakSeverity(l leak.Leak) report.Severity {
 	switch {
+	case in.inAddress(l):
+		return report.SeverityMedium
 	case l.Channel == leak.File, l.Channel == leak.Environment, (l.Channel == leak.Stderr || l.Channel == leak.Stdout) && l.Decoy.Variable:
 		return report.SeverityHigh
 	}
 	return report.SeverityCritical
+}
+
+// asParameter matches what stands before a secret that is a parameter of an address, and its beginning.
+var asParameter = lazyregexp.New(`[?&][\w.-]{1,64}=[^\s&=]*$`)
+
+// inAddress reports whether a secret came only in answers where every connection was refused, as a parameter of an
+// address: errors of libraries name the request that failed, with the key that goes to its service otherwise.
+func (in Input) inAddress(l leak.Leak) bool {
+	if !l.Refused || l.Channel != leak.Answer || !l.Decoy.Variable || !asParameter.MatchString(l.Excerpt) {
+		return false
+	}
+	goes := false
+	for _, other := range in.Leaks {
+		switch {
+		case other.Decoy != l.Decoy:
+		case other.Channel == leak.Answer && !other.Refused:
+			return false
+		case other.Home && other.Channel.Network():
+			goes = true
+		}
+	}
+	return goes
 }
 
 // verb says what was done, up to the secrets.

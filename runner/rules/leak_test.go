@@ -36,6 +36,10 @@ func TestLeaks(t *testing.T) {
 	encoded.Encoding = "gzip+hex"
 	idly := gone(stolen, "TCP", "93.184.216.34:80")
 	idly.Where = idle
+	failed := gone(variable, leak.Answer, "")
+	failed.Refused, failed.Excerpt = true, "request to https://api.github.com/search?q=milk&token=abcd…yz"
+	linked := failed
+	linked.Refused = false
 	settings := decoy.ID{Name: "/home/audit/.env"}
 	for name, tc := range map[string]struct {
 		server  server
@@ -73,6 +77,9 @@ func TestLeaks(t *testing.T) {
 		"an environment file's, sent off":               {silent, []leak.Leak{gone(settings, leak.Environment, "/usr/bin/uname"), gone(settings, "HTTP", "x:80")}, report.SeverityCritical, "over HTTP"},
 		"a variable by another name":                    {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
 		"to whom it is for":                             {silent, []leak.Leak{home}, "", ""},
+		"in the error of a request to whom it is for":   {silent, []leak.Leak{failed, home}, report.SeverityMedium, "gave away in its answer"},
+		"in an error, and it goes nowhere else":         {silent, []leak.Leak{failed}, report.SeverityCritical, ""},
+		"in an address that no error names":             {silent, []leak.Leak{linked, home}, report.SeverityCritical, ""},
 		"in an answer":                                  {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
 		"in the answer of who tells the environment":    {teller, []leak.Leak{gone(variable, leak.Answer, "")}, "", ""},
 		"a key there":                                   {teller, []leak.Leak{gone(stolen, leak.Answer, "")}, report.SeverityCritical, ""},
