@@ -62,12 +62,12 @@ type Attempt struct {
 	// that shows that by whether it is taken.
 	Raw   bool
 	Parse Parse
-	// Operator: it is an object with an operator of MongoDB in place of a text.
+	// Operator: the value is an object with an operator of MongoDB, where the schema has a text.
 	Operator bool
 	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
 	// others: a URI has a place for each variable of its template.
 	Field, Place string
-	// Users are those of the target.
+	// Users is Target.Users.
 	Users []report.Capability
 	// Value stands there now, and Honest stood there, without what is no part of a path.
 	Value, Honest string
@@ -127,7 +127,7 @@ type Target struct {
 	Honest json.RawMessage
 	// Said is its description, and its schema as text.
 	Said string
-	// Users are capabilities that do something with what this one has kept.
+	// Users are the capabilities that use what this one stores.
 	Users []report.Capability
 }
 
@@ -171,9 +171,9 @@ type form struct {
 	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
 	raw bool
 	key bool
-	// object: it is one, in JSON, where a text is declared.
+	// object: the payload is a JSON object, where the schema has a text.
 	object bool
-	// under are the keys below which it stands, of an object that takes any.
+	// under is the path of keys at which the payload stands, in an object that takes any keys.
 	under   []string
 	parse   Parse
 	alone   bool

@@ -24,7 +24,7 @@ const (
 	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 )
 
-// serialized is JSON that node-serialize calls a function of.
+// serialized is JSON with a function that node-serialize calls.
 var serialized = `{"x":"_$$ND_FUNC$$_function(){` + strings.ReplaceAll(machine, `"`, `'`) + `}()"}`
 
 // codeForms are the ways to write an expression into a value.
@@ -67,8 +67,8 @@ var codeForms = []form{
 	inBase64("as a function of node-serialize, in Base64", serialized),
 }
 
-// obeyedForms are for an object that takes any keys, and may be handed on as it is to what obeys some: what a
-// filter evaluates, and names that template engines put into the code that they make.
+// obeyedForms are for objects that take any keys. A server may pass such an object on to what evaluates some of them:
+// a filter of a database, or a template engine that writes the names in its options into code.
 var obeyedForms = []form{
 	under("as what a filter evaluates", machine, "$where"),
 	under("as an option of EJS", "x=1;"+machine+";var y", "outputFunctionName"),
@@ -76,7 +76,7 @@ var obeyedForms = []form{
 	under("as an option of EJS for names", "x="+machine, "localsName"),
 }
 
-// under is a form by the keys under which an expression stands.
+// under is a form whose expression stands at a path of keys.
 func under(name, expression string, keys ...string) form {
 	f := evaluated(name, expression)
 	f.under = keys
@@ -158,7 +158,7 @@ func behind(name, expression string) form {
 // file is the one that an expression opens.
 func file(number int) string { return inputs.OutsideFile(number, ".txt") }
 
-// inBase64 is a form by what is written in Base64: a pickle of protocol 0 is text.
+// inBase64 is a form that is encoded in Base64.
 func inBase64(name, text string) form {
 	return form{name: name, packed: true, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(text, "@", file(number)))) + f.behind

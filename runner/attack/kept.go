@@ -9,11 +9,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// leastKept is how long a text is that is taken for the same where it turns up elsewhere.
+// leastKept is the least length of a text that counts as the same where it turns up elsewhere, in bytes.
 const leastKept = 3
 
-// Uses reports whether another capability has started a program with a text of a target's honest call, or
-// touched a file of that name: one keeps what the other uses.
+// Uses reports whether another capability uses what the target stores: it has started a program with a text of the
+// target's honest call, or touched a file of that name.
 func (p Plan) Uses(other, t Target) bool {
 	seen := p.Seen[other.Of]
 	if len(seen.Started)+len(seen.Files) == 0 {
@@ -25,7 +25,7 @@ func (p Plan) Uses(other, t Target) bool {
 	})
 }
 
-// shows reports whether a text is in the words of a program that was started, or names a file that was touched.
+// shows reports whether a program was started with a text, or a file of that name was touched.
 func (s Seen) shows(value string) bool {
 	return slices.ContainsFunc(s.Started, func(words []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, value) })
@@ -34,7 +34,7 @@ func (s Seen) shows(value string) bool {
 	})
 }
 
-// texts are those of a target's honest call that are long enough to be told from others.
+// texts are the texts of a target's honest call that are long enough to be recognized.
 func texts(t Target) (all []string) {
 	walk(inputs.Decode(t.Honest), "", nil, func(f field) {
 		if f.text && len(f.value) >= leastKept {
@@ -44,7 +44,7 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// seenOf is what a target has done, and those that use what it keeps.
+// seenOf is what a target has done, and what those have done that use what it stores.
 func (p Plan) seenOf(t Target) Seen {
 	seen := p.Seen[t.Of]
 	for _, user := range t.Users {
@@ -55,5 +55,5 @@ func (p Plan) seenOf(t Target) Seen {
 	return seen
 }
 
-// Using is the capability that an attempt shows itself in, of some.
+// Using reports whether an attempt can show in what a capability does.
 func (a Attempt) Using(of report.Capability) bool { return a.Of == of || slices.Contains(a.Users, of) }

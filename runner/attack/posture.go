@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Posture is what a server that listens has answered to those who are none of its clients.
+// Posture is how a server that listens has answered requests that did not come from its client.
 type Posture struct {
-	// Origin is that of a web page of another site that was answered, "" for none, and How in what way.
+	// Origin is the origin of a web page of another site that was answered, "" for none; How says in what way.
 	Origin, How string
-	// Sessions are the ids of sessions in the order in which they began. Unissued is one that the server never
-	// gave, and took, though it takes no request without one.
+	// Sessions are the ids of sessions, in the order in which they began. Unissued is an id that the server has never
+	// issued and accepted, though it refuses requests without one.
 	Sessions []string
 	Unissued string
 	// Ended is the request at which the server's process ended.
@@ -24,15 +24,15 @@ const (
 	Blind    = "with the Origin of another site, in a form that browsers send without asking first (text/plain)"
 )
 
-// The bounds of numbers in ids that follow each other: sessions that begin one after the other are nearer
-// than this where the id is a count or a time, and hardly ever where it is random.
+// How near to each other the ids of consecutive sessions are if they are counts or times, and hardly ever if they are
+// random.
 const (
 	nearSessions = 10_000
-	// LeastSessions is how many ids show that.
+	// LeastSessions is how many ids it takes to show that.
 	LeastSessions = 3
 )
 
-// Guessable reports whether the ids of sessions are those of the sessions before with a number that grows a little.
+// Guessable reports whether each id is the one before it, but for a number that has grown a little.
 func (p Posture) Guessable() bool {
 	if len(p.Sessions) < LeastSessions {
 		return false
@@ -46,7 +46,7 @@ func (p Posture) Guessable() bool {
 	return true
 }
 
-// counts are the numbers in which two ids differ, and in nothing else; both 0 where there are none.
+// counts are the numbers that two ids differ in, if they differ in nothing else; 0, 0 otherwise.
 func counts(a, b string) (from, to uint64) {
 	begin := 0
 	for begin < min(len(a), len(b)) && a[begin] == b[begin] {

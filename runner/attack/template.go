@@ -39,7 +39,7 @@ func variables(template, uri string) (all []field) {
 	return all
 }
 
-// fixed is the place behind the last slash of a resource's own URI, or all of the path of a file.
+// fixed is the part of a resource's own URI that is attacked: what follows the last slash, or the whole path of a file.
 func fixed(uri string) []field {
 	begin := strings.LastIndexByte(uri, '/') + 1
 	if path, isFile := strings.CutPrefix(uri, "file://"); isFile {

@@ -139,7 +139,7 @@ type Start struct {
 	// Refuse has every connection refused, and every name unknown, in place of the
 	// sinkhole's answers.
 	Refuse bool
-	// Untold has no variable name the certificate of the sinkhole's authority, by which a server could know an audit.
+	// Untold leaves out the variables that name the sinkhole's certificate: a server could recognize an audit by them.
 	Untold bool
 	// Decoys are planted in place of those that the launcher has; nil: these.
 	Decoys *decoy.Set

@@ -9,11 +9,11 @@ import (
 )
 
 // The clocks of launches at another time. Between them and the true time, a server that acts at certain hours, or
-// on certain days, is called on a working day that is the first of its month and in a night of the weekend that is
-// the last, and waits while one year ends and another begins.
+// on certain days, is called on a working day that is the first of a month, and at night on a weekend day that is the
+// last of one; and one year ends and another begins while it runs.
 
-// workday is a clock by which it is a working day more than a year ahead, the first of its month, in the morning. The
-// sinkhole's certificates hold as long.
+// workday is a clock that shows the morning of the first day of a month that is a working day, more than a year ahead.
+// The sinkhole's certificates are valid that long.
 func workday(now time.Time) trace.Clock {
 	then := time.Date(now.Year(), now.Month(), now.Day()+402, 10, 15, 0, 0, now.Location())
 	for free(then) || then.Day() != 1 {
@@ -22,8 +22,8 @@ func workday(now time.Time) trace.Clock {
 	return trace.Clock{Forward: then.Sub(now)}
 }
 
-// weekend is a clock by which it is the next day of a weekend that is the last of its month, more than a day ahead:
-// between three and five at night in central Europe, where that launch is.
+// weekend is a clock that shows the last day of a month that is on a weekend, more than a day ahead, between three and
+// five at night in central Europe, where the client of that launch is.
 func weekend(now time.Time) trace.Clock {
 	now = now.UTC()
 	then := time.Date(now.Year(), now.Month(), now.Day()+1, 2, 10, 0, 0, time.UTC)
@@ -33,13 +33,12 @@ func weekend(now time.Time) trace.Clock {
 	return trace.Clock{Forward: then.Sub(now)}
 }
 
-// free reports whether a day is one of a weekend.
+// free reports whether a day is on a weekend.
 func free(day time.Time) bool { return day.Weekday() == time.Saturday || day.Weekday() == time.Sunday }
 
-// aWeek is a clock by which the next week with the turn of a year goes by in seconds, with some hours to spare: with it
-// ends and begins a month as well. It ends on another day of the week than it begins. Three days more go by when everything was called, which took as long as
-// another launch, or twice that: what a call begins may come to something only then. The year turns in these, where there
-// are any, for everything is called all the while.
+// aWeek is a clock by which a week goes by in seconds, at the turn of the next year. It ends on another day of the week
+// than it begins on. Where everything can be called soon enough, three more days go by after the calls, for what a call
+// has begun may act only then; and the year turns in these, during which everything is called again.
 func aWeek(now time.Time, runs []observation) trace.Clock {
 	c, from := trace.Clock{Rate: 210_000, For: week}, 28
 	if before, made := at(runs, report.MomentClock); made && before.compared() && before.took < mostAgain {
@@ -53,7 +52,7 @@ func aWeek(now time.Time, runs []observation) trace.Clock {
 	return c
 }
 
-// leftAlone is for how long, in true time, nothing is asked at the end of these days: some hours.
+// leftAlone is how long, in true time, the server is not called at the end of these days: some hours of the clock.
 const leftAlone = 300 * time.Millisecond
 
 // mostAgain is how long everything may take to be called for it to be called twice as time goes by.

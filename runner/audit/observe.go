@@ -138,7 +138,7 @@ type launch struct {
 	identity persona
 	// revision is the one of MCP that is asked for first; "" for the newest.
 	revision string
-	// unhurried are the capabilities that are not called while hours go by.
+	// unhurried is probe.Options.Unhurried.
 	unhurried map[report.Capability]bool
 	// calls is how often each tool is called at most where once is set; 0: once.
 	calls int
@@ -148,7 +148,7 @@ type launch struct {
 	wait time.Duration
 	// refuse has every connection refused.
 	refuse bool
-	// untold has no variable name the authority's certificate.
+	// untold is Start.Untold.
 	untold bool
 	// vary has what leaves compared with what leaves with other decoys, in several launches;
 	// decoys are those of one of them, nil: the plan's.

@@ -76,11 +76,11 @@ func (how launch) person() bool {
 }
 
 // disguise makes the launch in which everything is called once by a client in an editor
-// of somebody abroad, with a project open, in a night of the weekend. It speaks the oldest revision of MCP,
-// and the client can do nothing that servers ask for.
+// of somebody abroad, with a project open, in a night of the weekend. The client speaks the oldest revision of MCP,
+// and declares no capabilities.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.project = weekend(time.Now()), true
 	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
-	how.untold = !networked(runs) // nothing that it does there by TLS fails for it
+	how.untold = !networked(runs) // else its TLS connections would fail
 }

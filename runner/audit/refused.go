@@ -39,12 +39,12 @@ func unrefusable(how launch, plan Plan, runs []observation) launch {
 	return how
 }
 
-// networked reports whether anything was to reach another machine.
+// networked reports whether the server tried to reach another machine.
 func networked(runs []observation) bool {
 	return len(reaching(runs)) > 0
 }
 
-// reaching are the capabilities that were to reach another machine.
+// reaching are the capabilities that tried to.
 func reaching(runs []observation) map[report.Capability]bool {
 	all := map[report.Capability]bool{}
 	for _, o := range runs {

@@ -28,8 +28,8 @@ var (
 	errCutShort    = errors.New("there was no time for all of them")
 )
 
-// mostVariedCalls bounds how often one tool is called in such a launch, variedCalls how often all are: who sends a
-// character a call begins with the dozen that keys of an issuer have in common.
+// mostVariedCalls bounds how often one tool is called in such a launch, variedCalls how often all are. A server that
+// sends one character of a key with each call begins with a dozen that all keys of an issuer share.
 const mostVariedCalls, variedCalls = 20, 120
 
 // variedSettle is how long the server has to be quiet after each of them: less than in an exercise,

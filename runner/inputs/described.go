@@ -24,7 +24,7 @@ var (
 	placedIn    = lazyregexp.New(`(?i)\b(?:in|on|with|within|below|under|inside)\b`)
 )
 
-// dataPath are the languages in which a path leads through a document.
+// dataPath matches languages for paths within a document.
 var dataPath = lazyregexp.New(`(?i)\b(?:json[ -]?path|json pointer|xpath|jmespath|jq|dot(?:ted)?[ -]notation)\b`)
 
 // leadsThroughData reports whether a text is a path within a document, by its description.

@@ -26,7 +26,7 @@ type lesson struct {
 	path, file, folder, repository bool
 	// absolute is how often an absolute path was refused, perhaps for being one.
 	absolute int
-	// rooted: an error asked for one.
+	// rooted: an error asked for an absolute path.
 	rooted bool
 	// web is how often the URL of a page was refused.
 	web int
@@ -105,7 +105,7 @@ func (f *Form) Refused(c Case, text string) {
 	for _, p := range blamed {
 		f.learn(p, text, offered)
 	}
-	if len(blamed) == 0 && !f.repair { // else the error has said what it is about
+	if len(blamed) == 0 && !f.repair { // else the error has named it
 		blamed = f.suspect(c)
 	}
 	if f.repair {

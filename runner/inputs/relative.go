@@ -49,7 +49,7 @@ func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
 	}
 }
 
-// doubtful reports whether an absolute path may be the fault.
+// doubtful reports whether a path may have been refused for being absolute.
 func (l *lesson) doubtful() bool { return !l.rooted && l.absolute < maxSuspected }
 
 // there reports whether a path names something planted.
@@ -74,7 +74,7 @@ func (f *Form) suspect(c Case) (found []placed) {
 	return found
 }
 
-// dubious notes that a value may be a fault by how it is written, and reports whether it may.
+// dubious reports whether a value may have been refused for its form, and counts that.
 func (f *Form) dubious(n *node, value string) bool {
 	l, isPath := f.lesson(n.at), strings.HasPrefix(value, "/") && f.isPath(n)
 	switch {

@@ -43,7 +43,7 @@ func (f *Form) declare(text string) {
 	*f = *again
 }
 
-// missingTypes are the issues in a text that ask for a type somewhere.
+// missingTypes are the issues in an error that say which type a place lacks.
 func missingTypes(text string) []issue {
 	at := strings.Index(text, "[")
 	var issues []issue
@@ -55,7 +55,7 @@ func missingTypes(text string) []issue {
 	})
 }
 
-// opens reports whether an issue speaks of a member that an object may have, and of which its schema says nothing.
+// opens reports whether an issue is about a member of an object that takes others than its schema has.
 func (i issue) opens(properties map[string]any) bool {
 	if len(i.Path) < 2 {
 		return false

@@ -2,16 +2,16 @@ package inputs
 
 import "strings"
 
-// Ways are what the tools of a server have in common: what one was refused for, and what it took, need not be tried
-// with each of the others. One serves all forms of a session; nil knows nothing.
+// Ways is what one tool of a server has taught about its others, so that each need not be refused for the same. All
+// forms of a session share one; nil knows nothing.
 type Ways struct {
-	// absolute: an absolute path was taken.
+	// absolute: an absolute path was accepted.
 	absolute bool
-	// endings are those that the names of files have to have, by the name of the argument.
+	// endings are those that the names of files need, by the name of the argument.
 	endings map[string][]string
 }
 
-// maxWays bounds the arguments that something is known of.
+// maxWays bounds the arguments in endings.
 const maxWays = 64
 
 func (w *Ways) takesAbsolute() bool { return w != nil && w.absolute }

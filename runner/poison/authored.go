@@ -25,10 +25,10 @@ var (
 	running = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
 		`\b(?:npm|yarn|pnpm|pip3?|gem|cargo)\s+(?:config\s+set|install\s+\S*\s*--(?:registry|index-url|extra-index-url))\b|--(?:registry|index-url)[= ]https?://|\bgit\s+(?:push\s+(?:\S+\s+)*(?:--force|-f)\b|config\s+(?:--global\s+)?\S+|remote\s+(?:add|set-url))|` +
 		`\b(?:python3?|node|perl|ruby)\s+-(?:c|e)\s|\bchmod\s+(?:[0-7]{3,4}|[augo]*\+\w+)\s|\bcrontab\b|\bbase64\s+(?:-d|--decode)\b|\bpowershell\b[^\n]{0,40}-(?:enc|e)\w*\s|\b(?:npx|uvx|pipx run)\s+(?:-y\s+)?\S`)
-	// toldTo says that the model is to run something, fetched that this is code from elsewhere.
+	// toldTo matches orders to the model to run something, fetched a command that runs code from elsewhere.
 	toldTo  = lazyregexp.New(`(?i)\b(?:assistant|agent|model|ai|llm|chatbot)s?\s+(?:must|should|shall|(?:has|have|needs?|is|are|was|were)\s+to|will|is expected to)\s+(?:\w+ly\s+|first\s+)?(?:run|execute|start|launch|enter|type|issue|paste)\b`)
 	fetched = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b`)
-	// dumped matches the output of a command that shows what others keep to themselves.
+	// dumped matches the output of a command that shows secrets.
 	dumped = lazyregexp.New("(?i)\\b(?:outputs?|results?)\\s+(?:of|from)\\s+(?:(?:the\\s+)?command\\s+)?[\"'`](?:(?:env|printenv|export -p|history)\\s*[|>\"'`]|cat\\s+(?:~/\\.|\\S*\\.env\\b))")
 	// talkedOf matches the conversation, and what the user has open or set on the machine.
 	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat(?: history| log)?|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +

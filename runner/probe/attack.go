@@ -18,7 +18,7 @@ const (
 	maxSlowAttempts = 3
 	// leastTried is with how few steps taken the guards of a target count as not tried.
 	leastTried = 8
-	// maxBases is how many places of resources are tried.
+	// maxBases is how many directories of resources are tried.
 	maxBases = 3
 	// maxFollowers is how many targets are called behind an attempt that was accepted, maxFollowed
 	// how often in all.
@@ -42,7 +42,7 @@ type Attacks struct {
 type attacked struct {
 	*target
 	series *attack.Series
-	// users do something with what it keeps.
+	// users are the targets that use what this one stores.
 	users []*target
 	made  int
 }
@@ -113,8 +113,8 @@ func followers(all []*attacked) (behind []*attacked) {
 	return behind
 }
 
-// follow calls those that use what an attempt may have kept, if that was accepted: behind a command also some
-// of which nobody knows whether they do.
+// follow calls what uses the values that an accepted attempt may have stored. After a command it calls some others, too,
+// of which that is not known.
 func (s *session) follow(ctx context.Context, each *attacked, behind []*attacked, a attack.Attempt) error {
 	if last := s.result.Attempts[len(s.result.Attempts)-1]; !last.Accepted {
 		return nil
@@ -165,7 +165,7 @@ func (s *session) attackable() (all []*attacked) {
 	return all
 }
 
-// first reports whether a resource is the first of those in one place: the URIs of others are read by the same code.
+// first reports whether a resource is the first one of its directory: the same code reads the others.
 func (t *target) first(bases map[string]bool) bool {
 	if t.of.Kind != report.CapabilityResource || t.answered == 0 {
 		return false
@@ -176,7 +176,7 @@ func (t *target) first(bases map[string]bool) bool {
 	return !known
 }
 
-// users are the tools that change little and have used what a target keeps.
+// users are the tools that change little and were seen to use what a target stores.
 func (s *session) users(t *target, all []*target, preys map[*target]attack.Target) (users []*target) {
 	if t.of.Kind != report.CapabilityTool {
 		return nil

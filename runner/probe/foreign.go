@@ -62,5 +62,5 @@ func (s *session) answersAs(ctx context.Context, header http.Header, method stri
 	return err == nil, err
 }
 
-// sites are hosts of web pages that are none of the server's; the last begins as a name of this machine does.
+// sites are hosts of web pages of other sites. The name of the last begins with localhost, which bad checks accept.
 func sites(m inputs.Mark) []string { return []string{m.Host(), "localhost." + m.Host()} }

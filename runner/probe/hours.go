@@ -7,12 +7,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// pace is how long nothing is called while hours go by: less than one of them.
+// pace is the time between calls while hours go by: less than one of these hours.
 const pace = 15 * time.Millisecond
 
-// allHours waits until the second round may begin, and calls everything again and again towards the end of that, and lists
-// it: a server may act at one hour of the day, or when nobody has called it for hours. As in endure, nothing waits for
-// silence, and what fails takes nothing away.
+// allHours waits until the second round may begin. Towards the end of that time it calls everything again and again,
+// then nothing, and then lists: a server may act at one hour of the day, or after hours without a call. As in endure,
+// it waits for no silence, and failures count for nothing.
 func (s *session) allHours(ctx context.Context) error {
 	if s.options.Until.IsZero() {
 		return nil

@@ -42,7 +42,7 @@ func (s *session) byTurns(ctx context.Context, all []*target, end time.Time) err
 				}
 				c := s.repeated(all[i])
 				s.used.add(all[i].of, c.Arguments, nil)
-				if turn > 0 { // with what one keeps, another may do something else
+				if turn > 0 { // what one tool has stored may change what the other does
 					c = s.other(all[i], c, turn*inputs.LongText)
 				}
 				got, err := s.call(ctx, all[i], c)

@@ -19,8 +19,7 @@ const (
 	maxArguments = 2 << 10
 	maxTexts     = 4 << 20
 	maxOutputs   = 4096
-	// longText is from when on a text that differs from another in digits alone is no other: it says the same
-	// of another call.
+	// longText is the length in bytes from which on texts that differ only in digits count as one.
 	longText = 2 << 10
 )
 

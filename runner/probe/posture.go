@@ -17,17 +17,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// outsiderPatience is how long a request that belongs to no session may take, endPatience how long a process
-// may take to end that has left one without an answer.
+// outsiderPatience bounds a request that belongs to no session, endPatience the end of a process that has not answered
+// one.
 const (
 	outsiderPatience = 3 * time.Second
 	endPatience      = 5 * time.Second
 )
 
-// unissued is the id of a session that no server gives.
+// unissued is the id of a session that no server has issued.
 const unissued = "0f1c2d3e-4b5a-4697-8877-665544332211"
 
-// outsider sends requests to a server that listens as those do who are none of its clients.
+// outsider sends requests that belong to no session to a server that listens.
 type outsider struct {
 	transport.Asker
 	session *session
@@ -36,7 +36,7 @@ type outsider struct {
 	sites   []string
 }
 
-// outside is one for the server; false where it does not listen, or was asked before.
+// outside makes one; false if the server does not listen, or an earlier launch has asked.
 func (s *session) outside() (outsider, bool) {
 	to := s.wire.conn.HTTP
 	ask, _ := s.wire.under.(transport.Asker)
@@ -50,7 +50,7 @@ func (s *session) outside() (outsider, bool) {
 	}, true
 }
 
-// askPages asks for what a web page of another site gets.
+// askPages notes whether web pages of other sites are answered.
 func (s *session) askPages(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {
@@ -63,7 +63,7 @@ func (s *session) askPages(ctx context.Context) {
 	}
 }
 
-// askSessions begins some sessions, and asks with the id of none. A server that has one session only may end ours.
+// askSessions begins some sessions, and tries an id that was not issued. A server for a single session may end ours.
 func (s *session) askSessions(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {
@@ -80,7 +80,7 @@ func (s *session) askSessions(ctx context.Context) {
 	}
 }
 
-// send reports what came for a request, and whether that was a success.
+// send returns the reply to a request, and whether it is a success.
 func (o outsider) send(ctx context.Context, method string, header http.Header, message map[string]any) (transport.Reply, bool) {
 	ctx, cancel := context.WithTimeout(ctx, outsiderPatience)
 	defer cancel()
@@ -94,7 +94,7 @@ func (o outsider) send(ctx context.Context, method string, header http.Header, m
 	return reply, err == nil && reply.Status/100 == 2
 }
 
-// page is the origin of a page of a site to which the server answers, and in what way.
+// page returns the origin of a page of a site that the server answers, and in what way; "" if it answers none.
 func (o outsider) page(ctx context.Context, site string) (origin, how string) {
 	rebound := net.JoinHostPort(site, o.port)
 	header := http.Header{"Host": {rebound}, "Origin": {"http://" + rebound}}
@@ -115,7 +115,7 @@ func (o outsider) page(ctx context.Context, site string) (origin, how string) {
 	return "", ""
 }
 
-// readable reports whether a page can begin a session and read what comes.
+// readable reports whether a page can begin a session and read the answers.
 func (o outsider) readable(ctx context.Context, origin string) bool {
 	header := http.Header{"Origin": {origin}}
 	asked := header.Clone()
@@ -138,12 +138,12 @@ func (o outsider) readable(ctx context.Context, origin string) bool {
 		names(begun, "Access-Control-Expose-Headers", "mcp-session-id") && names(allowed, "Access-Control-Allow-Headers", "mcp-session-id")
 }
 
-// shows reports whether a browser shows an answer to a page.
+// shows reports whether a browser lets a page read a reply (CORS).
 func shows(r transport.Reply, origin string) bool {
 	return slices.Contains([]string{"*", origin}, r.Header.Get("Access-Control-Allow-Origin"))
 }
 
-// names reports whether a header of CORS has a name, or all.
+// names reports whether a header of CORS lists a name, or all of them.
 func names(r transport.Reply, header, name string) bool {
 	for _, each := range strings.Split(strings.Join(r.Header.Values(header), ","), ",") {
 		if each = strings.TrimSpace(each); each == "*" || strings.EqualFold(each, name) {
@@ -153,7 +153,7 @@ func names(r transport.Reply, header, name string) bool {
 	return false
 }
 
-// takes reports whether the server takes a message that has no answer.
+// takes reports whether the server accepts a notification.
 func (o outsider) takes(ctx context.Context, header http.Header) bool {
 	_, ok := o.send(ctx, http.MethodPost, header, map[string]any{
 		"jsonrpc": "2.0", "method": methodCancelled, "params": map[string]any{"requestId": "none"},
@@ -190,10 +190,10 @@ func (s *session) hello() map[string]any {
 	}}
 }
 
-// malformed are bodies that are no request.
+// malformed are bodies that are not requests.
 var malformed = []string{`{"jsonrpc":"2.0","id":1,"method":`, `null`, `[]`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`}
 
-// sendMalformed sends what is no request, last of all: the server may end.
+// sendMalformed sends these, last of all: the server may end.
 func (s *session) sendMalformed(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {

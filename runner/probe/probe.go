@@ -105,7 +105,7 @@ type Options struct {
 	Identity string
 	// Plain leaves the mark of a call out of sentences in arguments: nothing in them is of an audit's.
 	Plain bool
-	// Incapable has the client say that it can do nothing that servers ask for, as many clients do.
+	// Incapable: the client declares no capabilities, as many clients do.
 	Incapable bool
 	// Calls says what may be called; "" is All.
 	Calls report.Calls
@@ -157,11 +157,11 @@ type Options struct {
 	Wait time.Duration
 	// Until is when the second round begins at the earliest.
 	Until time.Time
-	// Hours is for how long before that everything is called again and again: hours go by between the calls.
+	// Hours is for how long before Until everything is called again and again, with hours of the clock between calls.
 	Hours time.Duration
-	// Unhurried are the capabilities that are not called then: what they begin with another machine would be broken off.
+	// Unhurried are not called then: their connections to other machines would time out.
 	Unhurried map[report.Capability]bool
-	// Alone is for how long nothing is asked at the end of that.
+	// Alone is how long nothing is called at the end of that.
 	Alone time.Duration
 	// Idle is the silence after the last response (default 500 ms).
 	Idle time.Duration
@@ -231,7 +231,7 @@ type Result struct {
 	Unlisted []attack.Taken
 	// Unread are the capabilities whose texts Outputs has not to their ends.
 	Unread []report.Capability
-	// Posture is what a server that listens answers those who are none of its clients, with guards tried.
+	// Posture is how a server that listens answers others than its client, where guards are tried.
 	Posture attack.Posture
 	// Polluted are the prototype pollutions that worked, with guards tried.
 	Polluted []attack.Polluted

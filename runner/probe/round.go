@@ -101,11 +101,11 @@ func (s *session) enough(t *target, round int, first bool) bool {
 	return t.out || t.sent >= share || t.slow() || t.sized == s.pool.Size() && !s.insists(t)
 }
 
-// mostInsisted is how often a call is made in a round that was refused each time.
+// mostInsisted is how often a tool is called in a round that has refused every call.
 const mostInsisted = 4
 
-// insists reports whether a refused call is made once more though there is nothing new to call with: what answers in
-// place of the network learns from each refusal.
+// insists reports whether a tool that has refused every call is called once more with the same arguments: the sinkhole
+// learns from each refusal, and may answer better.
 func (s *session) insists(t *target) bool {
 	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && t.accepted == 0 && t.answered > 0 && t.turns < mostInsisted
 }

@@ -34,7 +34,7 @@ type session struct {
 	wire     *wire
 	result   Result
 	lastID   int           // how many requests were sent
-	followed int           // how many of them used what an attempt had kept
+	followed int           // how many calls were made to use what an attempt had stored
 	id       int           // that of the last, in the conversation
 	settled  time.Duration // the sum of all waits after responses
 

@@ -31,7 +31,7 @@ type target struct {
 	// still to be tried. twice: it is being tried.
 	idempotent, twice bool
 
-	// unlisted: a tool names it, and no list.
+	// unlisted: a tool names it, and no list has it.
 	unlisted bool
 	// out: it is not called any more. skipped is the reason, one of the constants of
 	// report.CapabilityCoverage, which it may have without being out.
@@ -100,8 +100,7 @@ func (s *session) aim(of report.Capability, item manifest.Item) *target {
 	return t
 }
 
-// page returns the page of an MCP App that a tool names (SEP-1865), which need not be in the list of resources; "" for
-// none.
+// page returns the URI of the page of an MCP App that a tool names (SEP-1865), which no list need have; "" for none.
 func page(item manifest.Item) string {
 	meta := manifest.Object(item.Members["_meta"])
 	uri := cmp.Or(manifest.Text(manifest.Object(meta["ui"])["resourceUri"]), manifest.Text(meta["ui/resourceUri"]))

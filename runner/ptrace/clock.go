@@ -180,7 +180,7 @@ func (c *clock) shown(id int32, elapsed int64) int64 {
 	return at
 }
 
-// up is for how much longer the machine is up, to programs, than it is: sandboxes have just been started.
+// up is added to the time since the machine was started: a sandbox shows by being fresh.
 const up = 23 * 24 * time.Hour
 
 const (

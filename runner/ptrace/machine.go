@@ -13,13 +13,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// What the computer of somebody who programs has at least. Sandboxes have less, and programs that hide from them look.
+// What a developer's computer has at least. Sandboxes have less, and programs that hide from them look.
 const (
 	processors = 12
 	memory     = 32 << 30
 )
 
-// moreProcessors rewrites /proc/cpuinfo. That the machine is a virtual one is left out.
+// moreProcessors rewrites /proc/cpuinfo, and leaves out the flag of virtual machines.
 func moreProcessors(_ *clock, _ *task, said []byte) []byte {
 	said = bytes.ReplaceAll(said, []byte(" hypervisor"), nil)
 	return multiplied(said, "\n\n", "processor\t: ")
@@ -30,8 +30,7 @@ func moreTimes(c *clock, k *task, said []byte) []byte {
 	return multiplied(bootTime(c, k, said), "\n", "cpu")
 }
 
-// multiplied has the last part that begins with a name and a number once more for each processor that is
-// missing.
+// multiplied repeats the last part that begins with a name and a number for each processor that is missing.
 func multiplied(said []byte, end, name string) []byte {
 	parts, last, next := bytes.SplitAfter(said, []byte(end)), -1, 0
 	var rest []byte
@@ -52,7 +51,7 @@ func multiplied(said []byte, end, name string) []byte {
 	return append(all, bytes.Join(parts[last+1:], nil)...)
 }
 
-// memories are the lines of /proc/meminfo that grow with the memory.
+// memories matches the lines of /proc/meminfo that grow with the memory.
 var memories = lazyregexp.New(`(?m)^Mem(?:Total|Free|Available): +\d+ kB$`)
 
 // moreMemory rewrites /proc/meminfo.
@@ -72,7 +71,7 @@ func moreMemory(_ *clock, _ *task, said []byte) []byte {
 	}))
 }
 
-// missingMemory is how many bytes the machine has too few.
+// missingMemory is how many bytes the machine lacks.
 func missingMemory(info *unix.Sysinfo_t) uint64 {
 	total := info.Totalram * uint64(info.Unit)
 	return max(total, memory) - total

@@ -45,8 +45,8 @@ func findChanges(in Input) []draft {
 }
 
 // remembers reports whether a file is one of those in which the server keeps answers, whatever it calls them: in a
-// hidden directory of its own, where the same tool reads far more often than it writes; or that nobody else uses, with a
-// file for each question, which is not written at each call.
+// hidden directory of its own, where the same tool reads far more often than it writes; or that only this tool uses, with
+// a file for each question that is not written at each call.
 func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	if !own.hides(e.Path) {
 		return false

@@ -20,7 +20,7 @@ type Attack struct {
 	Attempts []attack.Attempt
 	// Unlisted are the calls of tools that no list has which were accepted.
 	Unlisted []attack.Taken
-	// Posture is what a server that listens answers those who are none of its clients.
+	// Posture is how a server that listens answers others than its client.
 	Posture attack.Posture
 	// Polluted are the prototype pollutions that worked.
 	Polluted []attack.Polluted
@@ -92,7 +92,7 @@ func (a Attack) left() map[place]profile.Effect {
 	return all
 }
 
-// to is what an attempt has touched outside, by itself or by those that use what it has kept.
+// to is what an attempt has touched outside, by its own call or by one that uses what it has stored.
 func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if e, led := left[place{try.Of, try.File}]; led {
 		return e, true

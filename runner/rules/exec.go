@@ -67,11 +67,10 @@ func (in Input) serves(of report.Capability, program string) bool {
 	return (named || speaks(declared, purposes[base])) && !in.made(program)
 }
 
-// installed are programs where systems have them.
+// installed matches programs in the directories of the system.
 var installed = lazyregexp.New(`^/(?:usr/(?:local/)?)?s?bin/[^/]+$`)
 
-// servesByShell is serves for what a shell was started for: the program at the beginning of its command, or one that
-// it has started.
+// servesByShell is serves for what a shell runs: the first program of its command line, or one that it has started.
 func (in Input) servesByShell(e profile.Effect, shell string) bool {
 	if !shells[path.Base(shell)] {
 		return false
@@ -94,8 +93,8 @@ type start struct {
 	program string
 }
 
-// dir is a directory that a capability has used, and use how often it read and changed files in it: by what it did to
-// them as a whole, such as to empty one, and by what it wrote; and how many those were.
+// dir is a directory that a capability has used. use counts what it did there: reads, changes of files as a whole
+// (such as emptying one), writes into them (stores), and the files that were changed.
 type (
 	dir struct {
 		of   report.Capability
@@ -112,7 +111,7 @@ type ran struct {
 	at map[string][]int
 	// within counts what capabilities did in directories.
 	within map[dir]use
-	// users are the capabilities that used the files of a directory; none: several.
+	// users has the capability that used the files of a directory; the zero one if several did.
 	users map[string]report.Capability
 	// written are the files that the server has written, and the directories that it has made.
 	written map[string]bool
@@ -120,7 +119,7 @@ type ran struct {
 	reached map[string]report.Capability
 	// first are the programs that were started before the first request, each once.
 	first []profile.Fact
-	// habits are programs that were started before anything was asked for; true of those that are first.
+	// habits are the programs that were started before any list or call; true at start-up, false in the handshake.
 	habits map[profile.Fact]bool
 	// told are programs that an argument for commands said to start.
 	told map[start]bool
@@ -150,7 +149,7 @@ func (in Input) programs() ran {
 	return r
 }
 
-// only enters who used something, or that several did.
+// only notes who used something: the zero capability if several did.
 func only(users map[string]report.Capability, at string, by report.Capability) {
 	if before, known := users[at]; known && before != by {
 		by = report.Capability{}
@@ -158,7 +157,7 @@ func only(users map[string]report.Capability, at string, by report.Capability) {
 	users[at] = by
 }
 
-// early enters a program that was started before anything was asked for.
+// early notes a program that was started before any list or call.
 func (r *ran) early(e profile.Effect) {
 	if e.Phase == report.PhaseStartup && !r.habits[e.Fact] {
 		r.first = append(r.first, e.Fact)
@@ -168,7 +167,7 @@ func (r *ran) early(e profile.Effect) {
 	}
 }
 
-// with counts an effect; changed has the files that were changed before, by whom.
+// with counts an effect. changed has the files that were changed before, and by whom.
 func (u use) with(e profile.Effect, changed map[start]bool) use {
 	file := start{e.Capability, e.Path}
 	if changes := e.Kind == profile.KindStore || e.Kind == profile.KindWrite && alters(e) != ""; changes && !changed[file] {
@@ -186,7 +185,7 @@ func (u use) with(e profile.Effect, changed map[start]bool) use {
 	return u
 }
 
-// writes counts a file that is emptied and then written to once.
+// writes counts as one that a file is emptied and then written to.
 func (u use) writes() int { return max(u.changes, u.stores) }
 
 // anyAt reports whether something was done to a path that is as told.
@@ -252,8 +251,8 @@ func (in Input) bundled(e profile.Effect) bool {
 // runtimes are programs that run what their arguments say.
 var runtimes = lazyregexp.New(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
 
-// habitual reports whether the server started a program with the same arguments before it was asked for anything, too:
-// no call has it do that. One that reads commands, or that the server wrote, may do something else each time.
+// habitual reports whether the server started a program with the same arguments before any list or call as well: no
+// call makes it do that. A program that reads commands, or that the server wrote, may do something else each time.
 func (in Input) habitual(e profile.Effect) bool {
 	words, base := e.Argv.Words(), path.Base(e.Path)
 	fixed := !shells[base] && !runtimes.MatchString(base) || script(words) != "" || slices.Contains(words, "-c") || slices.Contains(words, "--version")

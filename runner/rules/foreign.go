@@ -21,7 +21,7 @@ func findForeign(in Input) []draft {
 	})
 }
 
-// findSessions finds ids of sessions that somebody else can guess, or choose.
+// findSessions finds that the ids of sessions can be guessed or chosen.
 func findSessions(in Input) []draft {
 	p := in.Attack.Posture
 	return in.listens(p.Guessable() || p.Unissued != "", func(e profile.Effect, d *draft) {
@@ -33,7 +33,7 @@ func findSessions(in Input) []draft {
 	})
 }
 
-// findEnding finds that a request which is none ends the server.
+// findEnding finds that a malformed request ends the server.
 func findEnding(in Input) []draft {
 	ended := in.Attack.Posture.Ended
 	return in.listens(ended != "", func(e profile.Effect, d *draft) {
@@ -41,7 +41,7 @@ func findEnding(in Input) []draft {
 	})
 }
 
-// listens drafts what is wrong with the port that was audited, if anything is.
+// listens drafts a finding about the port that was audited, if something is wrong.
 func (in Input) listens(wrong bool, write func(profile.Effect, *draft)) []draft {
 	if !wrong {
 		return nil

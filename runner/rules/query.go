@@ -40,7 +40,7 @@ func findLeftStrings(in Input) (all []draft) {
 	return all
 }
 
-// operated finds that an object, sent in place of a text, came to MongoDB as an operator.
+// operated finds that an object that was sent in place of a text reached MongoDB as an operator.
 func (in Input) operated(a attack.Attempt) []draft {
 	for _, s := range in.Attack.of(a) {
 		if s.Protocol == "mongodb" {

@@ -116,8 +116,8 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
 }
 
-// beyond says what it means that a URI was read which no list has: a resource is one thing, unless a template
-// of the same scheme, or the server, says that there are others.
+// beyond judges that a URI was read which no list has: High if the server says that there is a bound, nothing if a
+// template has such URIs.
 func (in Input) beyond(a attack.Attempt) (severity report.Severity, why string) {
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said

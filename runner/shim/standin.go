@@ -101,11 +101,11 @@ var sameAs = map[string]string{"podman": "docker", "nerdctl": "docker", "oc": "k
 // listing are the words by which programs are asked for all that there is of something.
 var listing = []string{"list", "ls", "ps", "images", "search", "devices", "inspect"}
 
-// standInToken opens nothing: a web token that nobody signed, which is good for long.
+// standInToken is an unsigned JSON web token that does not expire: it opens nothing.
 const standInToken = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJleHAiOjQwNzA5MDg4MDB9."
 
-// tokenAnswer is what programs print that are asked for a token of who is logged in, in the words of Azure's,
-// Google's and OAuth's.
+// tokenAnswer is what a command-line tool of a cloud prints when it is asked for a token, with the names that Azure,
+// Google and OAuth use.
 func tokenAnswer(asJSON bool) string {
 	if !asJSON {
 		return standInToken + "\n"

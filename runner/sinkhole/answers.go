@@ -164,7 +164,7 @@ func (a *answers) kind(path string) []string {
 // learn changes the answers to what was asked in a call that was refused for want of
 // some fields. They belong to the latest answer that did not have them; where all had,
 // the caller reads them elsewhere in the answer. Where nothing is learned that way, the
-// latest gets another form. A list by a name that all answers have may be the whole answer, by the caller's name for it.
+// latest gets another form. Where all answers have a list of the name that is missed, the whole answer may have to be that list.
 func (a *answers) learn(missing []field) {
 	learned, list := false, field{kind: "array"}
 	for _, f := range missing {

@@ -2,8 +2,8 @@ package sinkhole
 
 import "net/http"
 
-// online has what well-known addresses say to whoever asks whether there is a connection to the internet, by their
-// paths: programs that hide from an audit ask first whether the network is what it seems.
+// online has the answers of the well-known addresses by which programs check for an internet connection, by path.
+// Programs that hide from an audit ask there first.
 var online = map[string]content{
 	"/generate_204":             {kind: "text/plain", status: http.StatusNoContent},
 	"/gen_204":                  {kind: "text/plain", status: http.StatusNoContent},

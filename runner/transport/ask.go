@@ -8,30 +8,30 @@ import (
 	"net/url"
 )
 
-// Request is one that belongs to no session: what a web page sends, or what is no message at all.
+// Request is a request that belongs to no session, such as one of a web page, or one whose body is no message.
 type Request struct {
 	Method string
-	// Header may have the Host.
+	// Header may have a Host.
 	Header http.Header
 	Body   []byte
 }
 
-// Reply is what came for it. Body is its beginning: of a stream of events, the first one.
+// Reply is the answer to a Request. Body has its beginning; of a stream of events, the first event.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Asker is a transport by which such requests can be sent.
+// Asker is a transport that can send such requests.
 type Asker interface {
 	Ask(ctx context.Context, r Request) (Reply, error)
 }
 
-// Ask sends one to the endpoint, and waits for what comes. The error is an *Error, ErrBacklog or that of ctx.
+// Ask sends a request to the endpoint and waits for the reply. The error is an *Error, ErrBacklog or that of ctx.
 func (c *client) Ask(ctx context.Context, r Request) (Reply, error) { return c.askAt(ctx, c.url, r) }
 
-// Ask sends one: a POST to where the session's messages go.
+// Ask sends a request; a POST goes where the session's messages go.
 func (s *sse) Ask(ctx context.Context, r Request) (Reply, error) {
 	s.mu.Lock()
 	to := s.post
