@@ -35,7 +35,7 @@ func findChanges(in Input) []draft {
 		if strings.HasPrefix(e.Operation, "mkdir") && strings.Contains(e.Path, "/.") && !handed(e.Path) {
 			return false // the way to a cache; what is stored there is judged by itself
 		}
-		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
+		d.severity, d.object = report.SeverityMedium, changedIn(e.Path)
 		if handed(e.Path) || e.Kind == profile.KindDelete && !in.made(e.Path) {
 			d.severity = report.SeverityHigh
 		}
@@ -106,7 +106,7 @@ func findDestruction(in Input) []draft {
 			return false
 		}
 		did := "deleted"
-		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
+		d.severity, d.object = report.SeverityMedium, changedIn(e.Path)
 		switch {
 		case e.Kind == profile.KindDelete && planted(e.Path):
 			d.severity = report.SeverityHigh
@@ -152,7 +152,7 @@ func findRepetition(in Input) []draft {
 		case did == "" || strings.Contains(e.Path, "/.") && !handed(e.Path) || in.usual(e):
 			return false
 		}
-		d.severity, d.object = report.SeverityMedium, path.Dir(e.Path)
+		d.severity, d.object = report.SeverityMedium, changedIn(e.Path)
 		d.message = sentence("%s, called again with the same arguments, %s %s; %s", capital(name(e.Capability)), did, clean(e.Path, 256), whose(clause, e.Capability))
 		return true
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
@@ -243,6 +243,18 @@ var ofAudit = lazyregexp.New(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryD
 
 // handed reports whether a path is one that the audit has put before the server.
 func handed(name string) bool { return ofAudit.MatchString(name) }
+
+// changedIn is the directory that a change is in. All directories with files of the audit are one: which of them a call
+// comes to depends on its arguments.
+func changedIn(name string) string {
+	dir := path.Dir(name)
+	for _, other := range []string{inputs.RepositoryDir, inputs.ProjectDir} {
+		if before, _, found := strings.Cut(dir+"/", "/"+other+"/"); found {
+			return before + "/" + inputs.FilesDir
+		}
+	}
+	return dir
+}
 
 // planted reports whether the audit has put a file there before the server started.
 func planted(name string) bool {

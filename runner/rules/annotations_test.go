@@ -190,3 +190,11 @@ var _ = prove(map[string]proof{
 		spares: []Input{hinting("", closed, connect(call, "tcp", "127.0.0.1", 80))},
 	},
 })
+
+// Whichever files of the audit a tool changes, it is one finding.
+func TestOneFindingOfPlantedFiles(t *testing.T) {
+	in := hinting("Shows a note.", readOnly, emptied("/tmp/marlow-files/note.txt.seen"), emptied("/tmp/marlow-repository/list.txt.seen"), emptied("/tmp/marlow-shop/src/a.js.seen"))
+	if got := Judge(in); len(got) != 1 || got[0].Rule != "MCPA-HINT-001" || len(got[0].Evidence) < 3 {
+		t.Errorf("%+v", got)
+	}
+}
