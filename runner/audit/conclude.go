@@ -24,17 +24,28 @@ import (
 // which its guards were tried or its decoys varied.
 func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	runs, attacked, varied := apart(all)
+	plan = plan.of(exercised(runs).how)
+	demand := report.Demand{FailOn: plan.FailOn, MinAssurance: plan.MinAssurance}
+	in := inputOf(plan, runs, attacked, varied, now)
+	r := unjudged(plan, all, runs, in)
+	r.Findings = slices.Concat(rules.Judge(in), judgeInstalls(plan, now))
+	r.Findings = append(r.Findings, judgeAttacked(in, attacked, r.Findings)...)
+	r.Exposure = exposed(plan, runs, attacked, in, r.Exercise)
+	r.Unobserved = gaps(plan.installs, runs, attacked, varied, r.Network)
+	unseen := assure(&r, plan, runs, demand)
+	compare(&r, plan, runs, unseen)
+	withoutCarried(&r, in)
+	suppress(&r, plan.Suppressions, now)
+	r.Risk = score.Of(r.Findings)
+	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, demand, unseen, r.Assurance)
+	return r
+}
+
+// unjudged is the report of what was run, and of what that advertises and did: nothing in it
+// is a judgement.
+func unjudged(plan Plan, all, runs []observation, in rules.Input) report.Report {
 	first := exercised(runs)
-	plan = plan.of(first.how)
-	seen, leaks := merge(runs)
-	advertised := first.result.Manifest.Report()
-	declared := readScope(plan, first)
 	covered, exercise := coverage(runs)
-	in := seenBy(plan, runs, declared, seen, leaks, now)
-	in.Carried = carried(plan, runs, in)
-	in.Recipients = recipients(plan, runs, in)
-	in.Attack = rules.Attack{Profile: attacked.profile, Attempts: attacked.result.Attempts, Unlisted: attacked.result.Unlisted, Posture: attacked.result.Posture, Polluted: attacked.result.Polluted, Lures: attacked.how.lures, Statements: attacked.statements, Requests: attacked.requests}
-	in.Dependences = varied.dependences
 	r := report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Server: report.ServerRun{
@@ -42,69 +53,70 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 			ProtocolVersion: first.result.ProtocolVersion, Transport: plan.Transport, Command: plan.named(), Package: plan.installed(),
 			Environment: environmentOf(plan.Env), Exit: first.exit(), Stderr: first.stderr,
 		},
-		FailOn:     plan.FailOn,
-		EndTime:    report.At(now),
-		Runner:     report.Component{Name: "mcpaudit", Version: Build()},
-		Network:    plan.Network,
-		Profile:    withInstalls(seen, plan.installs).Report(),
-		Privileges: privileges(plan, runs, seen),
-		CodePaths:  codePaths(runs),
-		Manifest:   advertised,
-		Coverage:   covered,
-		Exercise:   exercise,
-		Outputs:    first.result.Outputs,
-		Findings:   slices.Concat(rules.Judge(in), judgeInstalls(plan, now)),
-		Exposure:   exposed(plan, runs, attacked, in, exercise),
+		FailOn:        plan.FailOn,
+		EndTime:       report.At(in.End),
+		Runner:        report.Component{Name: "mcpaudit", Version: Build()},
+		RulesetDigest: rules.Digest(),
+		Network:       plan.Network,
+		Profile:       withInstalls(in.Profile, plan.installs).Report(),
+		Privileges:    privileges(plan, runs, in.Profile),
+		CodePaths:     codePaths(runs),
+		Manifest:      first.result.Manifest.Report(),
+		Scope:         in.Scope.Clauses(),
+		DeclaredScope: plan.Scope,
+		Coverage:      covered,
+		Exercise:      exercise,
+		Outputs:       first.result.Outputs,
+		Noise:         in.Profile.Noise,
 	}
-	r.Findings = append(r.Findings, judgeAttacked(in, attacked, r.Findings)...)
-	r.RulesetDigest = rules.Digest()
-	r.Scope, r.DeclaredScope = declared.Clauses(), plan.Scope
-	if err := scope.Check(plan.Scope); err != nil {
-		r.Errors = append(r.Errors, "declared scope: "+err.Error()+"; it allows nothing")
+	enter(&r.Probe, plan.Probe)
+	r.Probe.Launches, r.Probe.Runs = launches(all), launched(all)
+	if to := first.how.detected; to != nil {
+		r.Server.Detected = &to.Endpoint
+	}
+	if first.result.Listed {
+		r.ManifestDigest = r.Manifest.Digest
+	} else {
+		r.Manifest.Digest = ""
 	}
 	for _, d := range drifts(runs) {
 		r.Drifts = append(r.Drifts, report.ManifestDrift{Moment: d.Moment, Announced: d.Announced, Drift: d.Drift})
 	}
-	enter(&r.Probe, plan.Probe)
-	r.Probe.Launches, r.Probe.Runs = launches(all), launched(all)
-	r.Unobserved = gaps(plan.installs, runs, attacked, varied, r.Network)
-	r.Noise = seen.Noise
 	if !plan.ShowNoise {
 		for i := range r.Noise {
 			r.Noise[i].Samples = nil
 		}
 	}
-	if to := first.how.detected; to != nil {
-		r.Server.Detected = &to.Endpoint
-	}
-	if first.result.Listed {
-		r.ManifestDigest = advertised.Digest
-	} else {
-		r.Manifest.Digest = ""
-	}
-	demand := report.Demand{FailOn: plan.FailOn, MinAssurance: plan.MinAssurance}
-	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), fetched(plan, runs), misled(plan.Env))
-	r.Incomplete = pointer(unseen)
-	r.Assurance = report.AssuranceOf(r)
-	unseen = demand.Unmet(unseen, r.Assurance)
-	r.Incomplete = pointer(unseen)
-	server := behavior.Server{Home: plan.Decoys.Home, Command: plan.Command, Search: plan.resolvers.search}
-	repeated, _ := merge(repeatable(runs))
-	r.Behavior = behavior.Of(repeated, server, unseen.Reason != "")
-	if plan.Baseline != nil {
-		var changed []report.Finding
-		r.Baseline, changed = report.Compare(*plan.Baseline, r)
-		r.Findings = append(r.Findings, changed...)
+	if err := scope.Check(plan.Scope); err != nil {
+		r.Errors = append(r.Errors, "declared scope: "+err.Error()+"; it allows nothing")
 	}
 	for _, o := range slices.Concat(plan.installs, runs) {
 		r.Captures = append(r.Captures, o.shown...)
 		r.Errors = append(r.Errors, o.problems()...)
 	}
-	withoutCarried(&r, in)
-	suppress(&r, plan.Suppressions, now)
-	r.Risk = score.Of(r.Findings)
-	r.Verdict, r.Reason, r.Message = report.Judge(r.Findings, demand, unseen, r.Assurance)
 	return r
+}
+
+// assure enters how much was observed, and returns why that is not enough for a verdict.
+func assure(r *report.Report, plan Plan, runs []observation, demand report.Demand) report.Incomplete {
+	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), fetched(plan, runs), misled(plan.Env))
+	r.Incomplete = pointer(unseen)
+	r.Assurance = report.AssuranceOf(*r)
+	unseen = demand.Unmet(unseen, r.Assurance)
+	r.Incomplete = pointer(unseen)
+	return unseen
+}
+
+// compare enters the behaviour of the server, and what has changed since the baseline.
+func compare(r *report.Report, plan Plan, runs []observation, unseen report.Incomplete) {
+	server := behavior.Server{Home: plan.Decoys.Home, Command: plan.Command, Search: plan.resolvers.search}
+	repeated, _ := merge(repeatable(runs))
+	r.Behavior = behavior.Of(repeated, server, unseen.Reason != "")
+	if plan.Baseline != nil {
+		var changed []report.Finding
+		r.Baseline, changed = report.Compare(*plan.Baseline, *r)
+		r.Findings = append(r.Findings, changed...)
+	}
 }
 
 // pointer is nil for an audit that observed everything.

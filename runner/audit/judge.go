@@ -17,7 +17,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// seenBy returns the input of the rules. Its conversation is of the run in which the server was exercised.
+// inputOf returns all that the rules judge.
+func inputOf(plan Plan, runs []observation, attacked, varied observation, now time.Time) rules.Input {
+	seen, leaks := merge(runs)
+	in := seenBy(plan, runs, readScope(plan, exercised(runs)), seen, leaks, now)
+	in.Carried = carried(plan, runs, in)
+	in.Recipients = recipients(plan, runs, in)
+	tried := attacked.result
+	in.Attack = rules.Attack{
+		Profile: attacked.profile, Attempts: tried.Attempts, Unlisted: tried.Unlisted, Posture: tried.Posture, Polluted: tried.Polluted,
+		Lures: attacked.how.lures, Statements: attacked.statements, Requests: attacked.requests,
+	}
+	in.Dependences = varied.dependences
+	return in
+}
+
+// seenBy returns what the runs have shown, for the rules. Its conversation is of the run in which the server was exercised.
 func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) rules.Input {
 	first, bad := exercised(runs), pollution(runs)
 	outputs, _ := outputsOf(runs)
