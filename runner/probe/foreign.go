@@ -36,7 +36,7 @@ func (s *session) askAs(ctx context.Context, host string) error {
 		return onlyFatal(err)
 	}
 	if !s.options.Discover {
-		params := map[string]any{"protocolVersion": s.result.ProtocolVersion, "capabilities": capabilities, "clientInfo": s.clientInfo()}
+		params := s.introduction(s.result.ProtocolVersion)
 		begins, err := s.answersAs(ctx, page, methodInitialize, params)
 		if err == nil && !begins {
 			var guarded bool

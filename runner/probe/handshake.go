@@ -149,9 +149,12 @@ func (s *session) mayDiscover(err error) bool {
 }
 
 func (s *session) initialize(ctx context.Context, version string) (json.RawMessage, error) {
-	return s.request(ctx, report.PhaseHandshake, server, methodInitialize, map[string]any{
-		"protocolVersion": version, "capabilities": s.capabilities(), "clientInfo": s.clientInfo(),
-	})
+	return s.request(ctx, report.PhaseHandshake, server, methodInitialize, s.introduction(version))
+}
+
+// introduction are the parameters of the request that begins a session.
+func (s *session) introduction(version string) map[string]any {
+	return map[string]any{"protocolVersion": version, "capabilities": s.capabilities(), "clientInfo": s.clientInfo()}
 }
 
 // revision is the one that is asked for first.

@@ -185,9 +185,7 @@ func (o outsider) begin(ctx context.Context) string {
 
 // hello is the first message of a session.
 func (s *session) hello() map[string]any {
-	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": methodInitialize, "params": map[string]any{
-		"protocolVersion": s.result.ProtocolVersion, "capabilities": capabilities, "clientInfo": s.clientInfo(),
-	}}
+	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": methodInitialize, "params": s.introduction(s.result.ProtocolVersion)}
 }
 
 // malformed are bodies that are not requests.
