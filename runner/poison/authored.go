@@ -12,6 +12,9 @@ import (
 // commands, addresses and rules for anybody; that a server makes up commands that nobody is to
 // be asked about, or an address that is to take along what was said, is for the model alone.
 
+// fetchedCode matches a command that runs code from elsewhere.
+const fetchedCode = `\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b`
+
 var (
 	// unasked: nobody is to be asked, in prose and by structure.
 	unasked = lazyregexp.New(`(?i)\b(?:needs?|requires?|takes?|with|there is|calls? for)\s+no\s+(?:further\s+|prior\s+|user\s+|explicit\s+)?(?:confirmation|approval|consent|permission|review|need to (?:ask|confirm|check))\b` +
@@ -22,12 +25,12 @@ var (
 	// audienceOfModel matches the annotation of a block that people are not shown.
 	audienceOfModel = lazyregexp.New(`"audience":\["assistant"\]`)
 	// running is a command that changes the machine or takes code from elsewhere.
-	running = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
+	running = lazyregexp.New(`(?i)` + fetchedCode + `|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
 		`\b(?:npm|yarn|pnpm|pip3?|gem|cargo)\s+(?:config\s+set|install\s+\S*\s*--(?:registry|index-url|extra-index-url))\b|--(?:registry|index-url)[= ]https?://|\bgit\s+(?:push\s+(?:\S+\s+)*(?:--force|-f)\b|config\s+(?:--global\s+)?\S+|remote\s+(?:add|set-url))|` +
 		`\b(?:python3?|node|perl|ruby)\s+-(?:c|e)\s|\bchmod\s+(?:[0-7]{3,4}|[augo]*\+\w+)\s|\bcrontab\b|\bbase64\s+(?:-d|--decode)\b|\bpowershell\b[^\n]{0,40}-(?:enc|e)\w*\s|\b(?:npx|uvx|pipx run)\s+(?:-y\s+)?\S`)
 	// toldTo matches orders to the model to run something, fetched a command that runs code from elsewhere.
 	toldTo  = lazyregexp.New(`(?i)\b(?:assistant|agent|model|ai|llm|chatbot)s?\s+(?:must|should|shall|(?:has|have|needs?|is|are|was|were)\s+to|will|is expected to)\s+(?:\w+ly\s+|first\s+)?(?:run|execute|start|launch|enter|type|issue|paste)\b`)
-	fetched = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b`)
+	fetched = lazyregexp.New(`(?i)` + fetchedCode)
 	// dumped matches the output of a command that shows secrets.
 	dumped = lazyregexp.New("(?i)\\b(?:outputs?|results?)\\s+(?:of|from)\\s+(?:(?:the\\s+)?command\\s+)?[\"'`](?:(?:env|printenv|export -p|history)\\s*[|>\"'`]|cat\\s+(?:~/\\.|\\S*\\.env\\b))")
 	// talkedOf matches the conversation, and what the user has open or set on the machine.
