@@ -102,6 +102,9 @@ func installation(file string) string {
 	return ""
 }
 
+// isInstallation reports whether a directory is such a tree.
+func isInstallation(dir string) bool { return installation(filepath.Join(dir, "bin/program")) == dir }
+
 // links are a path and those that the links on its way make of it, one link at a time, as
 // long as they are to be followed: each is a path that the server will go through.
 func links(path string, follow func(link, target string) bool) []string {

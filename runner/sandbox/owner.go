@@ -321,7 +321,7 @@ func (v view) onTheWay(path string) bool {
 // everybody may read.
 func apartFrom(dir string, keep []string) []string {
 	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool {
-		return path == dir || isPublic(path) && installation(filepath.Join(path, "bin/x")) != path
+		return path == dir || isPublic(path) && !isInstallation(path)
 	})
 	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
 }
