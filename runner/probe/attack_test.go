@@ -44,6 +44,16 @@ func TestAttack(t *testing.T) {
 	}
 }
 
+// noting answers calls, and notes the tool and the note of each.
+func noting(sent *[]string) func(*fake, map[string]any) any {
+	return func(_ *fake, params map[string]any) any {
+		arguments, _ := params["arguments"].(map[string]any)
+		note, _ := arguments["note"].(string)
+		*sent = append(*sent, params["name"].(string)+" "+note)
+		return content("done")
+	}
+}
+
 // TestFollowed: what has no arguments is called behind each command that was accepted, for it may use
 // what was kept.
 func TestFollowed(t *testing.T) {
@@ -52,12 +62,7 @@ func TestFollowed(t *testing.T) {
 	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
 	f := &fake{on: map[string]func(*fake, map[string]any) any{
 		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, bare) },
-		"tools/call": func(_ *fake, params map[string]any) any {
-			arguments, _ := params["arguments"].(map[string]any)
-			note, _ := arguments["note"].(string)
-			sent = append(sent, params["name"].(string)+" "+note)
-			return content("done")
-		},
+		"tools/call": noting(&sent),
 	}}
 	got := f.probe(t, options)
 	followed := 0
@@ -109,12 +114,7 @@ func TestUsed(t *testing.T) {
 	}}
 	f := &fake{on: map[string]func(*fake, map[string]any) any{
 		"tools/list": func(*fake, map[string]any) any { return tools(noteTool, export) },
-		"tools/call": func(_ *fake, params map[string]any) any {
-			arguments, _ := params["arguments"].(map[string]any)
-			note, _ := arguments["note"].(string)
-			sent = append(sent, params["name"].(string)+" "+note)
-			return content("done")
-		},
+		"tools/call": noting(&sent),
 	}}
 	got := f.probe(t, options)
 	led := slices.IndexFunc(sent, func(call string) bool { return strings.HasPrefix(call, "format_note ../") })
