@@ -20,6 +20,9 @@ type clock struct {
 	begun bool
 	// start has the kernel's clocks when the server began, in nanoseconds.
 	start [unix.CLOCK_TAI + 1]int64
+	// stamps is the earliest time that the kernel stamps on what the server does, in nanoseconds: it stamps with a clock
+	// that lags behind by some ticks.
+	stamps int64
 	// from and resume are when it last began to stand still and when it goes on, in true nanoseconds after the server
 	// began; held is for how long it has stood in all.
 	from, resume, held int64
@@ -74,8 +77,11 @@ func (c *clock) begin(tid int) bool {
 	if c.begun {
 		return true
 	}
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) == nil {
+		c.stamps = now.Nano()
+	}
 	for id := range c.start {
-		var now unix.Timespec
 		if unix.ClockGettime(fine(int32(id)), &now) == nil { //nolint:gosec // twelve of them
 			c.start[id] = now.Nano()
 		}

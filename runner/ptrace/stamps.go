@@ -86,10 +86,10 @@ func (c *clock) restampOne(raw []byte, at stamp) bool {
 		ns += int64(binary.NativeEndian.Uint64(raw[at.fraction:])) * at.scale //nolint:gosec // less than a second
 	}
 	elapsed := ns - c.start[unix.CLOCK_REALTIME]
-	if elapsed < 0 || elapsed > c.since(unix.CLOCK_REALTIME)+int64(time.Second) {
+	if ns < c.stamps || elapsed > c.since(unix.CLOCK_REALTIME)+int64(time.Second) {
 		return false
 	}
-	shown := c.shown(unix.CLOCK_REALTIME, c.told(elapsed))
+	shown := c.shown(unix.CLOCK_REALTIME, c.told(max(0, elapsed)))
 	binary.NativeEndian.PutUint64(raw[at.seconds:], uint64(shown/int64(time.Second))) //nolint:gosec // not negative
 	fraction := shown % int64(time.Second) / max(at.scale, 1)
 	switch {
