@@ -201,9 +201,9 @@ func (r *Reconciler) announce(ctx context.Context, s *session) error {
 	return nil
 }
 
-// decision returns how a verdict is announced: the event, by its class where the audit is
-// inconclusive, because that is what events are selected by, and because two of
-// one reason that come soon after each other are counted as one; and the reason.
+// decision returns how a verdict is announced: the type, the reason and the cause of the event. Where the audit is
+// inconclusive, the reason is the class of the cause: events are selected by it, and two of one reason that follow
+// each other closely are counted as one.
 func decision(verdict v1alpha1.Verdict, ready, audited string) (kind, event, reason string) {
 	switch verdict {
 	case v1alpha1.VerdictPass:

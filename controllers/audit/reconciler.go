@@ -37,8 +37,7 @@
 //
 // A decided object keeps its conditions while it is audited again, but for
 // Auditing: it does not flap. After a change of the spec observedGeneration
-// lags behind until the new verdict, which is what kstatus and `kubectl wait`
-// go by.
+// lags behind until the new verdict; kstatus and `kubectl wait` go by that.
 package audit
 
 import (

@@ -64,7 +64,7 @@ type Verdict struct {
 	// Image is the reference that was audited, as the registry's full name.
 	Image string
 	// Digests of the manifests that it is about, as in AuditedServer: the last
-	// is that of the one that was run.
+	// one was run.
 	Digests []v1alpha1.Digest
 	// Ambiguous is a digest of what may be another image elsewhere: only what is held
 	// against the image counts there. ImageID is the digest of the image's config.

@@ -187,8 +187,8 @@ func (s *Store) feed(ctx context.Context, of source) (toolscache.ResourceEventHa
 	return registration, nil
 }
 
-// handler takes each event for what it says of a name, which is what the index is by:
-// an object that was deleted and made again is a change like any other.
+// handler keeps the index by name: an object that was deleted and created again is a
+// change like any other.
 func (of source) handler() toolscache.ResourceEventHandler {
 	set := func(object any) {
 		if known, ok := object.(client.Object); ok {

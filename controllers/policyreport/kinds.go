@@ -16,8 +16,8 @@ type kind struct {
 	sourced bool
 }
 
-// kinds has those that are written, the preferred one first: OpenReports is what the
-// working group's PolicyReport became, and readers of both would count twice.
+// kinds lists the kinds of report, the preferred one first: OpenReports succeeds the
+// working group's PolicyReport, and whoever reads both would count twice.
 // See https://github.com/openreports/reports-api and
 // https://github.com/kubernetes-sigs/wg-policy-prototypes/tree/master/policy-report.
 var kinds = []kind{

@@ -107,8 +107,8 @@ func ServerOutOfMemory(pod *corev1.Pod) bool {
 // it does not report yet.
 type ImageID struct {
 	Digest v1alpha1.Digest
-	// InRepository: Digest is that of a manifest or an index. Else it is that of the
-	// image's config, as of an image that was never in a registry.
+	// InRepository: Digest names a manifest or an index. Otherwise it names the image's
+	// config, as for an image that was never in a registry.
 	InRepository bool
 }
 

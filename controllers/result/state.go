@@ -56,8 +56,8 @@ type Deadlines struct {
 	Run time.Duration
 }
 
-// settle is how long the server's container may take to end after the runner
-// has: its status is what tells that it ran out of memory.
+// settle bounds how long the server's container may take to end after the runner:
+// only its status says that it ran out of memory.
 const settle = 10 * time.Second
 
 // Read classifies a Pod at a time.

@@ -12,7 +12,7 @@ import (
 
 // kmcp has the fields of an MCPServer of kagent.dev (v1alpha1) that say how the
 // server itself is run. With transportType stdio an adapter in the same container
-// listens and starts the command for each session; the command is what is audited.
+// listens and starts the command for each session; the audit is of the command.
 type kmcp struct {
 	Spec struct {
 		TransportType string `json:"transportType"`

@@ -161,7 +161,7 @@ type step struct {
 type form struct {
 	name    string
 	control bool
-	// near: it needs the directory that the value lies in. link is that of Attempt.
+	// near: it needs the directory that the value lies in. link becomes Attempt.Link.
 	near, link bool
 	aim        Aim
 	// archive becomes Attempt.archive.

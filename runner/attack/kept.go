@@ -44,7 +44,7 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// seenOf is what a target has done, and what those have done that use what it stores.
+// seenOf returns what a target did, and what the users of what it stores did.
 func (p Plan) seenOf(t Target) Seen {
 	seen := p.Seen[t.Of]
 	for _, user := range t.Users {

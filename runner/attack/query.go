@@ -55,8 +55,8 @@ var rawForms = []form{
 	selected("another value that is read, behind a comma", "{} , (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{} , (ORDER SELECT BY 8 1)", true),
 }
 
-// keyForm is for an object that takes any keys, which may be the names of columns: the key is what
-// the value is in other forms.
+// keyForm is for an object that takes any keys, which may be the names of columns: it writes into the
+// key what other forms write into the value.
 var keyForm = form{name: "as a key, in no quotes", raw: true, key: true, write: func(_ field, m inputs.Mark, _ int) string { return m.ID() }}
 
 // keyed is the place in the same object that has another key, by the name of the object.

@@ -55,7 +55,7 @@ func NamedIn(text string) (names []string) {
 	return names
 }
 
-// Refusal is what a server answers to a call of a tool that it does not have, without the name.
+// Refusal is a server's answer to the call of a tool that it does not have, without the name.
 type Refusal string
 
 // RefusalOf makes one of an answer to the call of a name.

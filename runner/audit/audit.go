@@ -28,7 +28,7 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
-	// Package was installed for the command, and Named is what the user named in place of that; nil if none was.
+	// Package was installed for the command, and Named is the reference that the user gave for it; nil if none was.
 	Package *packages.Installed
 	Named   []string
 	// Dir is the working directory of the server; "" where it is not known.

@@ -19,8 +19,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/score"
 )
 
-// conclude makes the report of all runs: the conversation is that of the run in
-// which the server was exercised, and what it did is what it did in any but the one in
+// conclude makes the report of all runs: the conversation comes from the run in
+// which the server was exercised, and what it did from all runs but those in
 // which its guards were tried or its decoys varied.
 func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	runs, attacked, varied := apart(all)

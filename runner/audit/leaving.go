@@ -30,7 +30,7 @@ type leaving struct {
 	unsaid, others depend.Rest
 }
 
-// attribute is what a file got besides a name and bytes: a mode, times.
+// attribute is an attribute that a file was given, such as its mode or times.
 type attribute struct {
 	moment ledger.Moment
 	path   string

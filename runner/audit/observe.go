@@ -114,8 +114,8 @@ type observation struct {
 	requests []attack.Asking
 }
 
-// launch is one start of the server and what it is to show. The zero value is that
-// of the first.
+// launch is one start of the server and what it is to show. The zero value is
+// the first.
 type launch struct {
 	// moment says what it is for: a row of the table afterwards; "" where the server is
 	// exercised. again: it is a second such launch, to tell what differs by itself.

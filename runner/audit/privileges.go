@@ -96,7 +96,7 @@ func peerOf(e profile.Effect) (report.Peer, bool) {
 		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, e.Error == ""
 	}
 	if e.Port == places.PortDNS {
-		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is what it was asked
+		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is the name that it was asked for
 	}
 	host := e.Host
 	if profile.Local(host, e.FQDN) && !inputs.Named(host) {

@@ -52,7 +52,7 @@ func (b *builder) deciding(run start, of report.Capability) (most sighting) {
 	for _, a := range b.arguments(of) {
 		reach := run.decides(a)
 		if reach == "" && written && inputs.Commands(a.Field) {
-			reach = report.ReachArbitrary // the script is what the call has written
+			reach = report.ReachArbitrary // the call has written the script
 		}
 		if reach != "" && reach != most.reach && (most.reach == "" || reach.AtLeast(most.reach)) {
 			most = sighting{reach: reach, argument: a.Field}

@@ -68,9 +68,9 @@ var (
 		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
 )
 
-// culprits are the values that an error complains of, of those that it names: of "X is
-// outside the repository Y" that is X. Where several are the same text, it is that of
-// the argument that the error names, or that is to be new.
+// culprits returns the values that an error complains of, out of those that it names: X of "X is
+// outside the repository Y". Where several are the same text, it returns the value of the argument
+// that the error names, or that is to be new.
 func culprits(text string, found []placed) []placed {
 	kept := found
 	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {

@@ -25,8 +25,8 @@ func (c candidate) key() string {
 // maxCandidates is how many values that the server named are tried in one place.
 const maxCandidates = 12
 
-// candidate is a value for a place: one that nothing has tried when that is what
-// the call is for, the one that was accepted before, or any.
+// candidate returns a value for a place: an untried one when the call is to try
+// one, the one that was accepted before, or any.
 func (d *draft) candidate(n *node) (candidate, bool) {
 	known := d.form.leaf(n, d.pool)
 	harvested := d.shape == ShapeHarvested

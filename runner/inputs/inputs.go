@@ -73,7 +73,7 @@ type Options struct {
 	All bool
 	// Tools are the names of all tools: an error that mentions one offers no value.
 	Tools map[string]bool
-	// Ways is what the server's other tools have taught; nil: nothing.
+	// Ways has what the server's other tools have taught; nil: nothing.
 	Ways *Ways
 	// About is the name of what is called. Where a parameter does not say
 	// whether its path is a directory, the name of the tool often does.

@@ -82,7 +82,7 @@ type variation struct {
 	choices int
 }
 
-// of returns another value of a schema, whose name is that of its property.
+// of returns another value of a schema; name is the name of its property.
 func (v *variation) of(name string, schema map[string]any, in any) any {
 	inner := func(key string, of any) map[string]any {
 		members, _ := of.(map[string]any)

@@ -11,8 +11,7 @@ import (
 )
 
 // OutsideDir is a directory that no argument names but those which try to get out of
-// where a tool is to stay. It is not in Options.Dir, for that is what the client's
-// roots name.
+// where a tool is to stay. It is not in Options.Dir: the client's roots name that.
 const OutsideDir = "/var/tmp/" + LinkName
 
 // OutsideNote is an ordinary file that is there before the server starts, by its path below
@@ -103,7 +102,7 @@ func numberBelow(name, dir string) (number int, ok bool) {
 // IsPath reports whether a field of arguments is called what paths are called.
 func IsPath(name string) bool { return has(split(name), fileWords) || has(split(name), directoryWords) }
 
-// Outside reports whether a path is that directory, or in it.
+// Outside reports whether a path is OutsideDir, or in it.
 func Outside(name string) bool {
 	return places.Within(name, OutsideDir)
 }

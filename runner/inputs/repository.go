@@ -15,10 +15,10 @@ import (
 // otherBranch is the branch of the repository that is not checked out.
 const otherBranch = "notes"
 
-// repository are the files of a git repository: servers for git are many, and refuse
-// whatever is none. On "main" are two commits, the first of which has the tag "v1.0.0"
-// and is what the branch "notes" began with. One new file is staged, and one that is
-// tracked has changed since. Its remote, "origin", is the repository itself.
+// repository returns the files of a git repository: servers for git are many, and refuse
+// whatever is none. "main" has two commits; the tag "v1.0.0" and the branch "notes" are at
+// the first. One new file is staged, and a tracked one has changed since. Its remote,
+// "origin", is the repository itself.
 func repository() []File {
 	r := history{dir: RepositoryDir}
 	readme, list, other := r.blob("# Notes\n\nmilk and bread\n"), r.blob("milk\nbread\n"), r.blob("tea\n")

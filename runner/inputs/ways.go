@@ -2,8 +2,8 @@ package inputs
 
 import "strings"
 
-// Ways is what one tool of a server has taught about its others, so that each need not be refused for the same. All
-// forms of a session share one; nil knows nothing.
+// Ways has what one tool of a server has taught about its others, so that they are not all refused for the same
+// reason. All forms of a session share one; nil knows nothing.
 type Ways struct {
 	// absolute: an absolute path was accepted.
 	absolute bool

@@ -4,8 +4,8 @@
 // reports, baselines and the comparison within a session use its digests. The
 // package is pure.
 //
-// What belongs to a digest is what a model or a person is told: names, titles,
-// descriptions, schemas, arguments, and hints that differ from their defaults.
+// A digest covers what a model or a person is told: names, titles, descriptions,
+// schemas, arguments, and hints that differ from their defaults.
 // `_meta`, icons, ttlMs, cacheScope, sizes and dates stay out, or an upgrade of
 // an SDK, or another day, would look like a rug pull.
 package manifest
@@ -106,7 +106,7 @@ func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 	return items
 }
 
-// Report gives the manifest the form of the report. Its Digest is that of the
+// Report gives the manifest the form of the report. Its Digest is taken over the
 // canonical JSON of the envelope's and all items' digests, so that a reader of
 // the report can check it against the items.
 func (m Manifest) Report() report.Manifest {

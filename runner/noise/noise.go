@@ -47,7 +47,7 @@ const (
 	// Devices: those that hold nothing, such as /dev/null, and memory that has a
 	// descriptor.
 	Devices Reason = "Devices"
-	// PackageManager: the caches of npm, pip, uv and others, where that is what
+	// PackageManager: the caches of npm, pip, uv and others, where one of them
 	// was launched.
 	PackageManager Reason = "PackageManager"
 )

@@ -28,7 +28,8 @@ type Installed struct {
 	Report report.Package
 	// Scripts are those that the registry's installer would have run, in its order. Nobody has run them.
 	Scripts []Script
-	// Env ("NAME=value") is what a bundle has set, and Secrets are names of variables that it has set to secrets of the user's.
+	// Env ("NAME=value") has the variables that a bundle sets, and Secrets the names of those that it sets to secrets of
+	// the user's.
 	Env     []string
 	Secrets []string
 	// programs are the commands of the package by their names.

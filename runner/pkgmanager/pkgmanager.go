@@ -109,8 +109,8 @@ func SpeaksOfItself(flag string) bool {
 // Launched is a package that a package manager is to run.
 type Launched struct {
 	Registry Registry
-	// Package is what it fetches, as it is named there. Program is that of the package;
-	// "" where the manager chooses. Arguments are the program's.
+	// Package names what it fetches, as the registry does. Program is the one of the package
+	// that runs; "" where the manager chooses. Arguments are the program's.
 	Package, Program string
 	Arguments        []string
 	// Sure: there is no flag that could change what is run.

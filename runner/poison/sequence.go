@@ -127,7 +127,7 @@ func (r *reader) dictates(s *sentence, o demand) bool {
 	return false
 }
 
-// gaining: the value is what the call gives ("to get the 'id'").
+// gaining reports whether the call returns the value ("to get the 'id'").
 func (r *reader) gaining(s *sentence, i int) bool {
 	for j := i - 1; j >= 0 && j >= i-4; j-- {
 		if gains[s.text(j)] {

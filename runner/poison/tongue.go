@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// part is a part of an order, such as the verb or who is not to know; its name is that of
-// a list in the file of word lists.
+// part is a part of an order, such as the verb or who is not to know, named like its
+// list in the file of word lists.
 type part string
 
 // The parts.
@@ -58,7 +58,7 @@ type tongue struct {
 	behind bool
 	// verbLast: what denies a statement stands at its end.
 	verbLast bool
-	// share is what a distance is in letters, of what it is in European languages: percent.
+	// share is how many letters a distance has, in percent of its letters in European languages.
 	share int
 	// unmarked: a verb of an order has the form that it has in a statement.
 	unmarked bool

@@ -50,7 +50,7 @@ func (s *session) clientInfo() map[string]any {
 	return map[string]any{"name": s.name(), "version": s.version()}
 }
 
-// capabilities is what the client says that it can do.
+// capabilities returns the client's capabilities, for initialize.
 func (s *session) capabilities() map[string]any {
 	if s.options.Incapable {
 		return map[string]any{}

@@ -29,8 +29,8 @@ const (
 // table goes before the table, and that before the database.
 type rank struct {
 	effect effect
-	// wants is how many arguments have to be given: a list wants none, and what it
-	// lists is what others want.
+	// wants is how many arguments have to be given: a list wants none, and shows
+	// what others want.
 	wants int
 }
 

@@ -12,8 +12,8 @@
 //
 // The JSON-RPC client is written here. That of mcp-go skips lines that are not
 // JSON without a word, has no limit on their length, and hands a response on
-// without saying how many bytes had come by then, which is what the ledger
-// records and what attribution rests on.
+// without saying how many bytes had come by then: the ledger records that, and
+// attribution rests on it.
 package probe
 
 import (

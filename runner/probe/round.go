@@ -29,7 +29,7 @@ func (s *session) exercise(ctx context.Context) error {
 }
 
 // round calls everything once, and then again what there are new arguments for,
-// until there is nothing new: what one call shows is what another wants. What
+// until there is nothing new: one call often shows what another wants. What
 // takes things away comes after all else.
 func (s *session) round(ctx context.Context, n int, targets []*target) error {
 	all := ordered(targets)

@@ -15,8 +15,8 @@ import (
 const maxRelists = 3
 
 // Run holds one session. When the deadline of ctx passes, the session ends
-// where it is, with Incomplete set; only when ctx is cancelled is that an
-// error. The result is valid either way. Run always closes stdin.
+// where it is, with Incomplete set; it returns an error only when ctx is
+// cancelled. The result is valid either way. Run always closes stdin.
 func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
 	s := newSession(conn, options)
 	s.converse(ctx)

@@ -251,9 +251,8 @@ func idOf(text []byte) string {
 	return ""
 }
 
-// respond hands a response on when it is the one that is waited for. A null id
-// is that of an error about a request that the server could not read: ours is
-// the only one.
+// respond hands a response on when it is the one that is waited for. An error with
+// a null id is about a request that the server could not read: ours is the only one.
 func (w *wire) respond(m message, end int64) {
 	if w.waitsFor(string(m.id)) || (string(m.id) == "null" && m.err != nil) {
 		w.deliver(received{message: m, end: end})

@@ -18,8 +18,8 @@ import (
 // 128 MiB.
 const DefaultEffects = 16384
 
-// placesOfFact is what the texts of an effect take, in places where it is seen. A file that a program reads
-// which every call starts is one fact in many places, and costs a quarter of what another file in each would.
+// placesOfFact is the cost of an effect's texts, in places where it is seen: a file that is read by a program which
+// every call starts is one fact in many places, and costs a quarter of another file in each of them.
 const placesOfFact = 3
 
 // Limits bound a Builder.

@@ -1,7 +1,7 @@
 // Package ptrace is our own tracer: a program that observes a process tree and
 // writes what it sees in the language of strace(1), which package trace reads.
 // It is a process of its own, a hidden subcommand of both of our programs
-// (Stage), so that neither its end nor its size is that of the runner:
+// (Stage), so that the runner survives its end and does not bear its memory:
 //
 //	ptrace-tracer --output FILE --clock CLOCK -- COMMAND...   wraps a command
 //	ptrace-tracer --output FILE --clock CLOCK --attach PID    seizes a process that waits for it

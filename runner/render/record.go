@@ -38,7 +38,7 @@ func (p *page) captures(all []report.Capture) {
 // destination returns where a capture was meant to go.
 func destination(c report.Capture) string {
 	name := c.Host
-	if name == "" || c.Protocol == "dns" { // the name is what was asked for
+	if name == "" || c.Protocol == "dns" { // Host is the name of the question
 		name = bracket(c.Address)
 	}
 	if c.Port == 0 {

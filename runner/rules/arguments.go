@@ -281,8 +281,8 @@ func describing(schema map[string]json.RawMessage, otherwise string) string {
 	return otherwise
 }
 
-// maxDescription is how much of a description is read, maxSchema how long the schema
-// of an argument is that is looked into, in bytes.
+// maxDescription is how much of a description is read, and maxSchema the size of the longest
+// schema of an argument that is searched, in bytes.
 const (
 	maxDescription = 4 << 10
 	maxSchema      = 64 << 10

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// What follows is what runner/exposure asks: how the rules understand a program, a file and
-// a destination, so that both understand them in the same way.
+// The functions below are for runner/exposure: it takes a program, a file and a destination for
+// the same as the rules do.
 
 // Routine returns a function that reports whether a program that was started is no doing of a
 // capability: it is the server's own code in another process, or one that language runtimes start

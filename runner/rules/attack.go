@@ -92,7 +92,7 @@ func (a Attack) left() map[place]profile.Effect {
 	return all
 }
 
-// to is what an attempt has touched outside, by its own call or by one that uses what it has stored.
+// to returns what an attempt touched outside, by its own call or by one that uses what it stored.
 func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if e, led := left[place{try.Of, try.File}]; led {
 		return e, true

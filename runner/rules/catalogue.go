@@ -36,9 +36,9 @@ type Rule struct {
 	Description string
 	// Severities say when a finding has which severity, where it is not always the same.
 	Severities []string
-	// Exempt is what comes close and is no finding.
+	// Exempt lists what comes close and is no finding.
 	Exempt []string
-	// Fix is what the author of the server can do about it.
+	// Fix says what the author of the server can do about it.
 	Fix string
 	// Expected are the false positives that are known to be possible, and how
 	// the rule keeps them rare.

@@ -73,7 +73,7 @@ func (x *explained) contact(e profile.Effect) (Argument, bool) {
 			return a, true
 		}
 		_, above, ok := strings.Cut(name, ".")
-		if !ok || !inputs.Named(above) { // a given host is that host, and none below it
+		if !ok || !inputs.Named(above) { // a host that was given, and no other below it
 			break
 		}
 		name = above

@@ -53,7 +53,7 @@ func alsoHidden(text string, in poison.Place, quote string) bool {
 	passage := letters(poison.Plain(quote))
 	for _, way := range poison.Ways {
 		if in == poison.Answered && way == poison.WayMarkup {
-			continue // the rule is that of what directs
+			continue // another rule judges what directs a model
 		}
 		for _, h := range poison.Hide(text, in, way) {
 			if says := letters(h.Says); says != "" && (strings.Contains(says, passage) || strings.Contains(passage, says)) {

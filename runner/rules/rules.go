@@ -43,8 +43,8 @@ type Input struct {
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
 	Breaches []breach.Breach
-	// Manifest is read by the rules about texts, and Outputs is what the server
-	// said in answer.
+	// Manifest is read by the rules about texts, and Outputs are the server's
+	// answers.
 	Manifest manifest.Manifest
 	Outputs  []Output
 	// Others are manifests that the server advertised in other surroundings.
@@ -116,7 +116,7 @@ func Said(when string, outputs ...report.Output) []Output {
 	return all
 }
 
-// Advertised is a manifest, and in which surroundings it is that: see Output.
+// Advertised is a manifest, and the surroundings in which the server sent it: see Output.
 type Advertised struct {
 	manifest.Manifest
 	When string
@@ -179,7 +179,7 @@ type draft struct {
 	mitigation string
 	// behind is who else may have done it.
 	behind report.Capability
-	// evidence and order of when it was seen; order is that of the profile.
+	// evidence has when it was seen, and order where that is in the profile.
 	evidence report.Evidence
 	order    int
 }

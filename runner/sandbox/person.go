@@ -39,7 +39,7 @@ func newPerson(host, home string) person {
 	return person{}
 }
 
-// env is what the person's environment says of them, without the variables that somebody has set.
+// env returns the variables by which an environment names the person, without those that are set already.
 func (p person) env(taken []string) []string {
 	if p.Name == "" {
 		return nil

@@ -38,7 +38,7 @@ const exitBroken = 124
 
 // The descriptors of the stages besides the standard ones.
 const (
-	specFD      = 3 // outer: the spec, then the calls of the server; its end is that of the command line
+	specFD      = 3 // outer: the spec, then the calls of the server; it is at its end when the command line ends
 	outerLinkFD = 4 // outer: the shim's end of the link
 	capturesFD  = 5 // outer: what the sinkhole captures
 	stateFD     = 6 // outer: where a copy of its mounts goes

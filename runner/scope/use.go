@@ -31,7 +31,7 @@ type Use struct {
 	// UseListen. Host and FQDN are those of profile.Effect, made canonical. A port of 53
 	// with a Host is a question for that name.
 	Host, FQDN, Address string
-	// Named is what the address was given for, where Host is only what that is below; "" for Host.
+	// Named is the name that was resolved to the address, where Host is a domain above it; "" if that is Host.
 	Named string
 	Port  int
 	// Path of UseRead, UseWrite and UseExec: absolute and clean.

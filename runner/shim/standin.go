@@ -104,8 +104,8 @@ var listing = []string{"list", "ls", "ps", "images", "search", "devices", "inspe
 // standInToken is an unsigned JSON web token that does not expire: it opens nothing.
 const standInToken = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJleHAiOjQwNzA5MDg4MDB9."
 
-// tokenAnswer is what a command-line tool of a cloud prints when it is asked for a token, with the names that Azure,
-// Google and OAuth use.
+// tokenAnswer returns what the command-line tool of a cloud prints when it is asked for a token, under the names that
+// Azure, Google and OAuth use.
 func tokenAnswer(asJSON bool) string {
 	if !asJSON {
 		return standInToken + "\n"

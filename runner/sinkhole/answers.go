@@ -86,9 +86,9 @@ type shape struct {
 	// xml: the caller has tried to read XML. file is the ending of a format that it has tried to read.
 	xml  bool
 	file string
-	// status is that of HTTP; 0 is 200.
+	// status of HTTP; 0 means 200.
 	status int
-	// reads are those that the server's code reads, for the forms that are made of them.
+	// reads has the fields that the server's code reads, for the forms that are made of them.
 	reads sources.Fields
 }
 

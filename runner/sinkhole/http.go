@@ -120,7 +120,7 @@ func (t *conversation) requested(f *flow, r *http.Request) {
 		host = "" // an address is no name
 	}
 	if t.host != "" {
-		host = t.host // of the handshake, which is what a client verifies
+		host = t.host // of the handshake: a client verifies that one
 	}
 	f.describe("", host, r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
 }

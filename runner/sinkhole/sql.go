@@ -111,8 +111,8 @@ func columnNames(item string, written bool) []string {
 	return []string{strings.ToValidUTF8(name[:min(len(name), maxColumn)], "?")}
 }
 
-// What separates pieces of a query; each returns how long the separator is that a text
-// begins with, 0 if it begins with none.
+// The separators of a query's pieces. Each function returns the length of the separator at
+// the beginning of a text, 0 if there is none.
 func isComma(text string) int {
 	if text[0] == ',' {
 		return 1

@@ -1,8 +1,8 @@
 // Package squat tells of a name whether somebody may take it for a well-known one.
 //
 // What is compared is the distinctive part of a name, without "mcp", "server" and
-// the scope: half of all servers are called after a service, and that is what they
-// are for. Only the ways of a typing error and of a deception count: a letter twice,
+// the scope: half of all servers are rightly called after a service. Only the ways
+// of a typing error and of a deception count: a letter twice,
 // left out, swapped, mistyped for its neighbour; a letter of another alphabet or a
 // digit that looks like one; a scope that became a prefix. A name that is itself
 // known is never taken for another. The package is pure.
@@ -69,7 +69,7 @@ func rescoped(name string) (Likeness, bool) {
 		return Likeness{}, false
 	}
 	if _, rest, _ := strings.Cut(of, "/"); distinctive(rest) == "" {
-		return Likeness{}, false // netlify-mcp is what anybody calls a server for @netlify/mcp's service
+		return Likeness{}, false // anybody calls a server for @netlify/mcp's service netlify-mcp
 	}
 	return Likeness{of, "its scope is another, or part of the name"}, true
 }

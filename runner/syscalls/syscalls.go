@@ -43,7 +43,7 @@ type Op string
 // The kinds of work. Those from Write to Evade have the names of trace.Op.
 const (
 	Open Op = "open" // for reading or for writing, by its flags
-	Look Op = "look" // tells whether a name is there, or what is behind it
+	Look Op = "look" // whether a name exists, or what it refers to
 
 	Write      Op = "write" // of a file, by its name
 	Delete     Op = "delete"

@@ -14,8 +14,8 @@ import (
 type Clock struct {
 	// Forward is added to dates. Timers go on as they are.
 	Forward time.Duration
-	// Rate is how many times faster all clocks and timers go for a while, and For is that
-	// while in true time. Afterwards they go on from where they are, as ever.
+	// Rate is how many times faster all clocks and timers go for the time For, which is true time.
+	// Afterwards they go on from where they are, at their usual speed.
 	Rate int64
 	For  time.Duration
 	// Again is when they go as fast once more, in true time, for half of that while; 0: never.

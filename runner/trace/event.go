@@ -120,7 +120,8 @@ type Event struct {
 	// is part of. At most MaxWithin bytes of its path; "" for the server itself, and for the start of
 	// that program. All that such a program starts is told by it.
 	Within string
-	// Program is what the process runs, if it has run one since the trace began: at most MaxWithin bytes of its path.
+	// Program is the path of the program that the process executed, cut to MaxWithin bytes; "" if it has
+	// executed none since the trace began.
 	Program string
 	// Syscall is the name of man 2, or Forbidden.
 	Syscall string
@@ -169,7 +170,7 @@ type Event struct {
 	Size int64
 	Data []byte
 	Cut  bool
-	// Value is what an OpAttribute gives the file: its mode, times, or the name and the value of an attribute.
+	// Value of an OpAttribute: the new mode or times, or the name and the value of an extended attribute.
 	Value string
 	// At is where in the conversation the call was entered. (Not where it
 	// returned: a connect may time out several requests later.)

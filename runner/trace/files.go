@@ -172,7 +172,7 @@ func (d *decoder) change(c *call) {
 // instants are the times in a list of them, without those that the kernel chooses.
 var instants = lazyregexp.New(`tv_sec=(-?\d+), tv_nsec=(\d+)`)
 
-// value is what the call gives a file besides bytes and a name; "" for the calls that give none.
+// value returns the attributes that the call gives a file; "" for the calls that give none.
 func (c *call) value() string {
 	if c.Op != syscalls.Attribute {
 		return ""

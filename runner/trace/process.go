@@ -39,8 +39,8 @@ const (
 	MaxWithin    = 256
 )
 
-// launched records that a process runs a program now. What runs before the first
-// request is the server, and so is what the main process becomes.
+// launched records that a process executes a program. What runs before the first
+// request belongs to the server, and so does whatever the main process executes.
 func (p *process) launched(program string, at Position, root int) {
 	p.program = strings.Clone(program[:min(len(program), MaxWithin)])
 	if p.within == "" && at.In > 0 && p.pid != root {

@@ -45,8 +45,8 @@ type Message struct {
 	Text []byte
 	// ID of a request, as it is in the JSON; "" for what is not answered.
 	ID string
-	// Method of a request or notification; Name is what it is about, where
-	// the stateless revision wants that in a header.
+	// Method of a request or notification. Name of the tool, prompt or resource, where
+	// the stateless revision wants it in a header.
 	Method, Name string
 	// Header are more headers, for HTTP. Aside is one that is sent as somebody else: with the Host of
 	// these headers, and without an effect on the session.

@@ -23,7 +23,7 @@ const (
 type Token struct {
 	Kind Kind
 	// Raw is the token as it is written, without format characters, which would hide a
-	// word from its reader. Text is that in lower case, with plain apostrophes.
+	// word from its reader. Text is Raw in lower case, with plain apostrophes.
 	Text, Raw  string
 	Start, End int
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// stageDecode is this program as the reader of a synthetic trace: the peak of
-// its memory is that of a process, so each trace gets its own.
+// stageDecode is this program as the reader of a synthetic trace: peak memory is
+// counted by process, so each trace gets its own.
 const stageDecode = "bench-decode"
 
 // ahead is how much of the trace may be written and not yet read, in bytes: the
