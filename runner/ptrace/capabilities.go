@@ -2,8 +2,8 @@ package ptrace
 
 import "encoding/binary"
 
-// capabilities appends an argument of capset(2): the header as it is, the sets
-// as masks, the low and the high half of each in one.
+// capabilities appends an argument of capset(2): the header as it is, and each set
+// as one mask of its low and high half.
 func (p *printer) capabilities(b []byte, k *task, i int) []byte {
 	var raw [24]byte
 	size := len(raw)

@@ -10,37 +10,37 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// clock is the time that traced programs see. It is the true one until the server begins.
+// clock is the time that traced programs see. It is the true time until the server begins.
 //
-// Programs ask the kernel, and not the memory that it shares with them (vdso(7)), for that
-// is hidden from each program as it starts. What they ask is answered in the kernel's place;
-// for how long they wait is changed as they begin to, and put back when they have waited.
+// Each program starts without the kernel's shared memory (vdso(7)), so that it has to ask the
+// kernel for the time: the tracer answers in the kernel's place. A timeout is changed when a
+// task begins to wait, and restored when it has waited.
 type clock struct {
 	trace.Clock
 	begun bool
 	// start has the kernel's clocks when the server began, in nanoseconds.
 	start [unix.CLOCK_TAI + 1]int64
-	// stamps is the earliest time that the kernel stamps on what the server does, in nanoseconds: it stamps with a clock
-	// that lags behind by some ticks.
+	// stamps is the earliest time, in nanoseconds, that the kernel stamps on a file of the server's: its coarse clock
+	// lags behind by some ticks.
 	stamps int64
-	// from and resume are when it last began to stand still and when it goes on, in true nanoseconds after the server
-	// began; held is for how long it has stood in all.
+	// from and resume are when the clock last stopped and when it goes on, in true nanoseconds after the server
+	// began; held is how long it has stood still in all.
 	from, resume, held int64
-	// fast is when Clock began to apply, in true nanoseconds after the server began; 0: not yet.
+	// fast is when Clock began to apply, in true nanoseconds after the server began; 0 before that.
 	fast int64
 }
 
-// A fast clock stands still when a program wakes from a long sleep and when it uses the network: otherwise a time-out of
-// five seconds would end before an answer can come.
+// A fast clock stands still when a program wakes from a long sleep and when it uses the network: otherwise a timeout of
+// five seconds would expire before an answer can come.
 const (
-	// mostHeld bounds how long it stands still in all. Each time takes 1/parts of what is left.
+	// mostHeld bounds how long it stands still in all. Each stop takes 1/parts of the rest.
 	mostHeld = 2 * time.Second
 	parts    = 6
-	// longSleep is the shortest long sleep, as the program sees it.
+	// longSleep is the least duration of a long sleep, as the program sees it.
 	longSleep = time.Minute
 )
 
-// hold has a fast clock stand still for a while. It catches up afterwards.
+// hold stops a fast clock for a while. It catches up afterwards.
 func (c *clock) hold() {
 	now, while := c.truly(unix.CLOCK_MONOTONIC), (int64(mostHeld)-c.held)/parts
 	if c.seen(now+while)-c.seen(now) <= 2*while {
@@ -54,7 +54,7 @@ func (c *clock) hold() {
 	}
 }
 
-// slept returns when a wait that begins now ends, by passed; 0 if that is no long sleep.
+// slept returns the value of passed at which a wait that begins now ends; 0 if it is no long sleep.
 func (c *clock) slept(duration int64) int64 {
 	if duration < int64(longSleep) {
 		return 0
@@ -62,14 +62,14 @@ func (c *clock) slept(duration int64) int64 {
 	return c.passed() + duration
 }
 
-// passed returns how much time programs have seen go by since the server began.
+// passed returns how much time has passed since the server began, as programs see it.
 func (c *clock) passed() int64 { return c.seen(c.since(unix.CLOCK_MONOTONIC)) }
 
 // own is the file of this program.
 const own = "/proc/self/exe"
 
-// begin starts the clock when a task executes the first program that is not ours. It
-// reports whether the program is not.
+// begin starts the clock when a task executes the first program other than ours. It
+// reports whether the task's program is such a one.
 func (c *clock) begin(tid int) bool {
 	if sameFile("/proc/"+strconv.Itoa(tid)+"/exe", own) {
 		return false
@@ -100,7 +100,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// fine is the exact clock of one that lags behind.
+// fine returns the exact clock in place of its coarse variant.
 func fine(id int32) int32 {
 	switch id {
 	case unix.CLOCK_REALTIME_COARSE:
@@ -120,13 +120,13 @@ func date(id int32) bool {
 	return false
 }
 
-// tells reports whether we answer for a clock: it is not one of the time that a process used.
+// tells reports whether we answer for a clock: for all but those of CPU time.
 func (c *clock) tells(id int32) bool {
 	return id >= 0 && int(id) < len(c.start) && id != unix.CLOCK_PROCESS_CPUTIME_ID && id != unix.CLOCK_THREAD_CPUTIME_ID
 }
 
-// firstWait is the shortest wait at which Clock begins to apply; it does after trace.MostTrue at the latest. Until then
-// time is true: hours would pass while a runtime loads, and timers would end that nobody has waited for.
+// firstWait is the least wait at which Clock begins to apply; it does after trace.MostTrue at the latest. Until then
+// time is true: otherwise hours would pass while a runtime loads, and its timers would expire at once.
 const firstWait = time.Second
 
 // seen is Clock.Seen in nanoseconds, from when Clock applies.
@@ -145,7 +145,7 @@ func (c *clock) elapsed(seen int64) int64 {
 	return c.fast + int64(c.Elapsed(time.Duration(seen-c.fast)))
 }
 
-// since returns the time since the server began, by a clock; while the clock stands still, when that began.
+// since returns the time since the server began, by a clock; while the clock stands still, until it stopped.
 func (c *clock) since(id int32) int64 {
 	at := c.truly(id)
 	if c.fast == 0 && at > int64(trace.MostTrue) {
@@ -154,7 +154,7 @@ func (c *clock) since(id int32) int64 {
 	return c.told(at)
 }
 
-// told returns what programs see of a true time since the server began, before it is sped up.
+// told returns the time that programs see for a true time since the server began, before it is sped up.
 func (c *clock) told(at int64) int64 {
 	if at >= c.from && at < c.resume {
 		return c.from
@@ -186,18 +186,18 @@ func (c *clock) shown(id int32, elapsed int64) int64 {
 	return at
 }
 
-// up is added to the time since the machine was started: a sandbox shows by being fresh.
+// up is added to the time since boot: a machine that has just been started looks like a sandbox.
 const up = 23 * 24 * time.Hour
 
 const (
-	// forever is from when on a wait is taken for one without an end.
+	// forever is the least wait that is taken for one without an end.
 	forever = 100 * 365 * 24 * time.Hour
-	// shortest is the shortest wait that is made of a longer one: programs that look at the
-	// clock each time that they wake must not keep a processor busy.
+	// shortest is the least that a wait is shortened to: a program that reads the clock each
+	// time that it wakes must not keep a processor busy.
 	shortest = 50 * time.Microsecond
 )
 
-// wait is how long a program has to wait in truth, in nanoseconds.
+// wait returns the true duration of a program's wait, in nanoseconds.
 func (c *clock) wait(duration int64) int64 {
 	if duration <= 0 || duration > int64(forever) {
 		return duration
@@ -210,7 +210,7 @@ func (c *clock) wait(duration int64) int64 {
 	return max(due-c.truly(unix.CLOCK_MONOTONIC), min(duration, int64(shortest)))
 }
 
-// until is the true time of what a clock shows programs, in nanoseconds.
+// until returns the true time at which a clock shows programs a given time, in nanoseconds.
 func (c *clock) until(id int32, at int64) int64 {
 	shown := at - c.shown(id, 0)
 	if shown > int64(forever) {

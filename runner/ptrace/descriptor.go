@@ -11,8 +11,8 @@ import (
 // namer finds out what the descriptors of tasks are.
 type namer struct {
 	path, link []byte
-	// connected has the names of stream sockets that have both ends: those do
-	// not change. By inode.
+	// connected has the names of connected stream sockets by inode: they do not
+	// change.
 	connected map[string]string
 	// handles are pidfds by process.
 	handles map[int]int
@@ -40,7 +40,7 @@ func (n *namer) target(tid int, what string, fd int) []byte {
 	return n.link[:follow(n.path, n.link)]
 }
 
-// descriptor returns what /proc says about a descriptor; empty when it is none.
+// descriptor returns what /proc says about a descriptor; empty if there is none.
 func (n *namer) descriptor(t *task, fd int) []byte {
 	if fd < 0 {
 		return nil
@@ -87,8 +87,8 @@ func (n *namer) decorate(b []byte, t *task, fd int, target []byte) []byte {
 	return append(appendEscaped(append(b, '<'), target, true), '>')
 }
 
-// removed reports whether a file of which /proc says so has lost its name: it may
-// have been given one that only looks like it.
+// removed reports whether a file that /proc calls "(deleted)" is: its name may
+// only end like that.
 func removed(tid, fd int, name string) bool {
 	process := "/proc/" + strconv.Itoa(tid)
 	var open, named unix.Stat_t
@@ -98,8 +98,8 @@ func removed(tid, fd int, name string) bool {
 	return unix.Lstat(process+"/root"+name, &named) != nil || named.Dev != open.Dev || named.Ino != open.Ino
 }
 
-// directory appends what a relative path is relative to. An absolute one is
-// relative to nothing, and it is not looked up.
+// directory appends the directory that a path is relative to, nothing for an
+// absolute path.
 func (n *namer) directory(b []byte, t *task, fd int, absolute bool) []byte {
 	if fd != unix.AT_FDCWD {
 		return n.append(b, t, fd)
@@ -114,8 +114,8 @@ func (n *namer) directory(b []byte, t *task, fd int, absolute bool) []byte {
 	return b
 }
 
-// socket is the name of a socket: its protocol, and its addresses where it has
-// some, else its inode.
+// socket returns the name of a socket: its protocol, and its addresses, or its
+// inode if it has none.
 func (n *namer) socket(t *task, fd int, target string) string {
 	if name, ok := n.connected[target]; ok {
 		return name

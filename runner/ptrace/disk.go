@@ -11,19 +11,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// What a machine has that somebody has installed: one disk with the root on it, in place of the layers in memory
-// that a sandbox is made of, or those of a container.
+// An installed machine has one disk with the root on it, in place of the layers of a sandbox or a container.
 const (
 	disk     = "/dev/nvme0n1p2"
 	diskType = "ext4"
-	// extMagic is the number of the type (statfs(2)), blockSize what it counts in, in bytes.
+	// extMagic is the file system's type (statfs(2)), and blockSize the size of its blocks in bytes.
 	extMagic, blockSize = 0xef53, 4096
-	// diskBlocks of 476 GiB are there, freeBlocks free; freeNodes are of diskNodes.
+	// The blocks of a disk of 476 GiB and its inodes, all and free.
 	diskBlocks, freeBlocks = 124_820_734, 71_033_518
 	diskNodes, freeNodes   = 31_227_904, 29_480_117
 )
 
-// apart are the directories that have file systems of their own on such a machine, too.
+// apart lists the directories that have file systems of their own on an installed machine, too.
 var apart = []string{"/proc", "/sys", "/dev", "/run", "/tmp"}
 
 // installed rewrites a table of mounts, of either form (proc_pid_mounts(5), proc_pid_mountinfo(5)).
@@ -54,7 +53,7 @@ func installed(_ *clock, _ *task, said []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// stays reports whether a path has a file system of its own there. What covers parts of /proc and /sys is left out.
+// stays reports whether a mount point stays in the table. Those that cover parts of /proc and /sys do not.
 func stays(path string) bool {
 	return slices.Contains(apart, path) || slices.Contains([]string{"/dev/pts", "/dev/shm", "/sys/fs/cgroup"}, path)
 }

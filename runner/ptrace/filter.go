@@ -21,11 +21,11 @@ const (
 	AtNone Stops = iota
 	// AtCalls is at the traced calls.
 	AtCalls
-	// AtTime is at those, and at the calls that tell the time, or wait.
+	// AtTime is at those, and at the calls that return the time or wait.
 	AtTime
 )
 
-// StopsFor returns what a clock takes.
+// StopsFor returns the stops that a clock needs.
 func StopsFor(c trace.Clock) Stops {
 	if c.True() {
 		return AtCalls
@@ -47,7 +47,7 @@ func Install(stops Stops) error {
 	return nil
 }
 
-// tracedNumbers returns the numbers of the calls that this architecture has, in order.
+// tracedNumbers returns the numbers of the traced calls on this architecture, in order.
 func tracedNumbers(stops Stops) []uint32 {
 	var all []uint32
 	add := func(c syscalls.Call) {
@@ -67,15 +67,14 @@ func tracedNumbers(stops Stops) []uint32 {
 	return slices.Compact(all)
 }
 
-// filter is the program. A process that makes a call by another ABI is killed: every
-// architecture that we are built for has its own, and only programs that want to hide
-// mix them.
+// filter returns the seccomp program. A process that makes a call by another ABI is killed:
+// only programs that want to hide mix ABIs.
 func filter(traced []uint32) ([]bpf.Instruction, error) {
 	program, err := seccomp.Native(runtime.GOARCH)
 	return append(program, search(spans(traced))...), err
 }
 
-// decision of the filter about a call.
+// decision is what the filter does with a call.
 type decision int
 
 const (
@@ -84,14 +83,14 @@ const (
 	stopIfShared // mmap: when it maps a file so that others see what is written
 )
 
-// span is a run of numbers that are all decided alike: from first up to the
-// next span's first.
+// span is a range of numbers with one decision: from first up to the next
+// span's first.
 type span struct {
 	first uint32
 	decision
 }
 
-// spans divides all numbers.
+// spans divides all numbers into ranges with one decision each.
 func spans(traced []uint32) []span {
 	all := []span{{0, pass}}
 	next := func(first uint32, d decision) {
@@ -114,8 +113,8 @@ func spans(traced []uint32) []span {
 	return all
 }
 
-// instructions of a decision. Of mappings that no file can be written through
-// there are many, and nothing is to be learned from them.
+// instructions returns the instructions of a decision. Private mappings do not
+// stop: there are many, and they cannot write to a file.
 func (d decision) instructions() []bpf.Instruction {
 	pause, allow := bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE}, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	switch d {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// request is ptrace(2) with an address or a number as data. Like all calls that
-// are made for each stop it does not tell Go's scheduler: it never blocks.
+// request is ptrace(2) with an address or a number as data. It never blocks, so it
+// bypasses Go's scheduler, like all calls that are made at each stop.
 func request(what, tid int, addr, data uintptr) syscall.Errno {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_PTRACE, uintptr(what), uintptr(tid), addr, data, 0, 0)
 	return errno
@@ -38,7 +38,7 @@ func (c *callInfo) result() (value int64, failed bool) {
 	return int64(c.words[0]), uint8(c.words[1]) != 0 //nolint:gosec // as the kernel means it
 }
 
-// eventMessage returns what an event tells besides its name: a pid.
+// eventMessage returns the pid that comes with an event.
 func eventMessage(tid int) int {
 	var message uintptr
 	_, _, errno := syscall.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETEVENTMSG, uintptr(tid), 0, uintptr(unsafe.Pointer(&message)), 0, 0)
@@ -100,7 +100,7 @@ func statusOf(tid int) (process, tracer int) {
 	return statusField(status, "\nTgid:"), statusField(status, "\nTracerPid:")
 }
 
-// statusField is the last number of a line of /proc/PID/status.
+// statusField returns the last number of a line of /proc/PID/status.
 func statusField(status []byte, name string) int {
 	_, rest, _ := bytes.Cut(status, []byte(name))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// What a developer's computer has at least. Sandboxes have less, and programs that hide from them look.
+// A developer's computer has at least this. Sandboxes have less, and programs that hide from them look.
 const (
 	processors = 12
 	memory     = 32 << 30
@@ -71,7 +71,7 @@ func moreMemory(_ *clock, _ *task, said []byte) []byte {
 	}))
 }
 
-// missingMemory is how many bytes the machine lacks.
+// missingMemory returns how many bytes the machine lacks.
 func missingMemory(info *unix.Sysinfo_t) uint64 {
 	total := info.Totalram * uint64(info.Unit)
 	return max(total, memory) - total

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// maxCall is how long the arguments of a call may become, in bytes, before what
-// follows in an array is left out.
+// maxCall bounds the printed arguments of a call, in bytes: the rest of an array
+// is left out.
 const maxCall = 1 << 20
 
 // peek copies memory of a task, up to where it cannot be read, and notes that it cannot.
@@ -20,7 +20,7 @@ func (p *printer) peek(k *task, addr uint64, into []byte) int {
 }
 
 // string reads a string that ends with 0. cut: there is more of it; ok is false
-// when it cannot be read. The string is good until the next one is read.
+// if it cannot be read. The string is valid until the next one is read.
 func (p *printer) string(k *task, addr uint64) (text []byte, cut, ok bool) {
 	if addr == 0 {
 		return nil, false, false
@@ -30,7 +30,7 @@ func (p *printer) string(k *task, addr uint64) (text []byte, cut, ok bool) {
 	}
 	text = p.text[:0]
 	for len(text) <= maxString {
-		// Up to the end of the page: what is behind it may not be there.
+		// Up to the end of the page: the next page may not be mapped.
 		chunk := min(maxString+1-len(text), int(pageSize-(addr+uint64(len(text)))%pageSize)) //nolint:gosec // not negative
 		start := len(text)
 		n := p.peek(k, addr+uint64(start), text[start:start+chunk])
@@ -115,8 +115,8 @@ func (p *printer) address(b []byte, k *task, addr, size uint64) []byte {
 	return appendSockaddr(b, raw)
 }
 
-// vector appends an array of struct iovec (readv(2)). limit is how many bytes of
-// what it points to were used; -1 for all.
+// vector appends an array of struct iovec (readv(2)). limit is how many of the
+// bytes that it points to were used; -1 for all.
 func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []byte {
 	var raw [16]byte
 	if count > 0 && p.peek(k, addr, raw[:]) < len(raw) {
@@ -172,7 +172,7 @@ func (p *printer) header(b []byte, k *task, addr uint64, limit int64) []byte {
 }
 
 // headers appends an array of struct mmsghdr (sendmmsg(2)). received: each has
-// the length of what came.
+// the length of the message that was received.
 func (p *printer) headers(b []byte, k *task, addr, count uint64, received bool) []byte {
 	b = append(b, '[')
 	count &= 0xffffffff

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// named is a bit, or a few, or a number, and what headers call it.
+// named is a number or a set of bits, and its name in the headers.
 type named struct {
 	value uint64
 	name  string
@@ -113,8 +113,8 @@ func appendName(b []byte, value uint64, names []named) []byte {
 	return appendHex(b, value)
 }
 
-// appendBits appends the names of bits, and what has none as a number. first
-// tells that nothing stands before them.
+// appendBits appends the names of bits, and the rest as a number. first: nothing
+// stands before them.
 func appendBits(b []byte, value uint64, names []named, first bool) []byte {
 	for _, n := range names {
 		if value&n.value != n.value {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pid appends a process that a call names, and how we call it where that is not
-// the same: the server has a PID namespace of its own (pid_namespaces(7)).
+// pid appends the pid that a call names, and our pid of that process where it
+// differs: the server has a PID namespace of its own (pid_namespaces(7)).
 func (p *printer) pid(b []byte, k *task, pid int) []byte {
 	b = strconv.AppendInt(b, int64(pid), 10)
 	p.resolvePIDs(k)
@@ -21,16 +21,15 @@ func (p *printer) pid(b []byte, k *task, pid int) []byte {
 	return b
 }
 
-// resolvePIDs finds out what a task is called, in our namespace first and in its own
-// last, and which that is. Neither changes.
+// resolvePIDs finds the pids of a task, from our namespace to its own, and its own
+// namespace. Neither changes.
 func (p *printer) resolvePIDs(k *task) {
 	if k.pids == nil {
 		k.pids, k.space = namespacePIDs(k.pid), string(p.names.target(k.pid, "ns/pid", -1))
 	}
 }
 
-// localPID finds the task that another knows by a pid: a traced one, most
-// likely; 0 when there is none.
+// localPID returns our pid of the process that a task knows by another; 0 for none.
 func (p *printer) localPID(k *task, pid string) int {
 	for number, other := range p.tasks {
 		p.resolvePIDs(other)
@@ -64,7 +63,7 @@ func (t *task) knownAs(pid string, by *task) bool {
 	return len(t.pids) >= depth && t.pids[depth-1] == pid && (len(t.pids) > depth || t.space == by.space)
 }
 
-// namespacePIDs are the pids of a process, from our namespace to its own
+// namespacePIDs returns the pids of a process, from our namespace to its own
 // (proc(5), NSpid).
 func namespacePIDs(pid int) []string {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

@@ -16,7 +16,7 @@ import (
 type printer struct {
 	names *namer
 	tasks map[int]*task
-	// memory is for what is read of a task.
+	// memory reads the task's.
 	memory []byte
 	// text is the string at the address of it, read ahead; at is 0 for none.
 	at   uint64
@@ -33,7 +33,7 @@ func newPrinter(tasks map[int]*task) *printer {
 	return &printer{names: newNamer(), tasks: tasks, memory: make([]byte, maxString+1), text: make([]byte, 0, maxString+1), errnos: map[syscall.Errno]string{}}
 }
 
-// returned holds what came of a call.
+// returned holds the result of a call.
 type returned struct {
 	value   int64
 	failed  bool
@@ -50,8 +50,8 @@ func enters(args syscalls.Args) int {
 	return len(args)
 }
 
-// arguments appends those up to the given number that are not printed yet, and
-// tells how many are.
+// arguments appends the arguments up to the given number that are not printed yet,
+// and returns how many are printed.
 func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, int) {
 	p.at, p.payload, p.unread = 0, maxPayload, false
 	all := k.call.Args
@@ -72,7 +72,7 @@ func (p *printer) arguments(b []byte, k *task, upTo int, r returned) ([]byte, in
 	return b, i
 }
 
-// argument appends one that is passed in.
+// argument appends an argument that is passed in.
 func (p *printer) argument(b []byte, k *task, i int) []byte {
 	v := k.arguments[i]
 	word := int(int32(v)) //nolint:gosec // an int of the kernel's

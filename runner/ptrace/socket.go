@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The protocols that are named otherwise than their domain (linux/in.h).
+// The protocols whose name is not made of their domain's (linux/in.h).
 var protocols = map[int]string{
 	unix.IPPROTO_TCP: "TCP", unix.IPPROTO_UDP: "UDP", unix.IPPROTO_UDPLITE: "UDPLITE",
 	unix.IPPROTO_MPTCP: "TCP", unix.IPPROTO_SCTP: "SCTP", unix.IPPROTO_DCCP: "DCCP",
 }
 
-// describe names a socket, as strace does. whole tells that the name will not
-// change: the socket has both of its ends.
+// describe names a socket, as strace does. whole: the name will not change, for
+// the socket is connected.
 func describe(fd int, inode string) (name string, whole bool) {
 	domain, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	kind, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
@@ -163,7 +163,7 @@ func appendSocketPath(b, name []byte) []byte {
 	return appendQuoted(b, name, false)
 }
 
-// pidOf is the process of a pidfd (pidfd_open(2), fdinfo).
+// pidOf returns the process of a pidfd (pidfd_open(2), fdinfo).
 func pidOf(tid, fd int) int {
 	info, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/fdinfo/" + strconv.Itoa(fd))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// stamped are the calls whose answers hold times that the kernel has stamped, or counts of what a tracer does. They
-// are changed when the call has returned.
+// stamped are the calls whose results hold times that the kernel stamped, or show a tracer or a sandbox. The results
+// are changed when the call returns.
 var stamped = []timed{
 	{Call: syscalls.Call{Name: "stat", AMD64: 4, ARM64: -1}, answers: stamps(1, fileTimes)},
 	{Call: syscalls.Call{Name: "fstat", AMD64: 5, ARM64: 80}, answers: stamps(1, fileTimes)},
@@ -28,10 +28,10 @@ var stamped = []timed{
 	{Call: syscalls.Call{Name: "fstatfs", AMD64: 138, ARM64: 44}, answers: tellDisk},
 }
 
-// answers returns what changes the answer of a call that a task enters, at its exit; nil for nothing.
+// answers returns the change to make to the result at the exit of a call that a task enters; nil for none.
 type answers func(t *tracer, k *task, of *timed) func()
 
-// stamp is a time in a struct: where its seconds are, and its nanoseconds or microseconds; these are -1 where there are none.
+// stamp is a time in a struct: the offsets of its seconds, and of its nanoseconds or microseconds, -1 for none.
 type stamp struct {
 	seconds, fraction int
 	scale             int64
@@ -40,7 +40,7 @@ type stamp struct {
 }
 
 var (
-	// struct stat(2) has its times of access, change and creation at the same places on both architectures.
+	// struct stat(2) has its times at the same offsets on both architectures.
 	fileTimes = []stamp{{72, 80, 1, false}, {88, 96, 1, false}, {104, 112, 1, false}}
 	// struct statx(2).
 	extendedTimes = []stamp{{64, 72, 1, true}, {80, 88, 1, true}, {96, 104, 1, true}, {112, 120, 1, true}}
@@ -57,7 +57,7 @@ func stamps(argument int, all []stamp) answers {
 	}
 }
 
-// restamp changes times in the memory of a task, as far as they are since the server began.
+// restamp changes those times in the memory of a task that are later than the server's start.
 func (c *clock) restamp(k *task, address uint64, all []stamp) {
 	last := all[len(all)-1]
 	raw := make([]byte, max(last.seconds, last.fraction)+8)
@@ -73,8 +73,8 @@ func (c *clock) restamp(k *task, address uint64, all []stamp) {
 	}
 }
 
-// restampOne changes a time in raw. What a program has set is as it was set: later than the true time, where
-// the clock is ahead.
+// restampOne changes a time in raw, and reports whether it did. A time that a program has set is later than the
+// true time where the clock is ahead, and stays.
 func (c *clock) restampOne(raw []byte, at stamp) bool {
 	ns := int64(binary.NativeEndian.Uint64(raw[at.seconds:])) * int64(time.Second) //nolint:gosec // as the kernel means it
 	switch {
@@ -102,7 +102,7 @@ func (c *clock) restampOne(raw []byte, at stamp) bool {
 	return true
 }
 
-// tellShared changes the times, in seconds, of what processes share by System V (shmctl(2), IPC_STAT).
+// tellShared changes the times, in seconds, of System V IPC objects (shmctl(2), IPC_STAT).
 func tellShared(argument int, at ...int) answers {
 	var all []stamp
 	for _, seconds := range at {
@@ -117,8 +117,8 @@ func tellShared(argument int, at ...int) answers {
 	}
 }
 
-// arrivals are the control messages that say when something has come (socket(7), SO_TIMESTAMP and its kin), with
-// how many times they have and what the fraction counts, in nanoseconds.
+// arrivals are the control messages with the time of an arrival (socket(7), SO_TIMESTAMP and its kin): how many times
+// they have, and the unit of the fraction in nanoseconds.
 var arrivals = map[uint32]struct {
 	count int
 	scale int64
@@ -127,7 +127,7 @@ var arrivals = map[uint32]struct {
 	unix.SO_TIMESTAMP_NEW: {1, 1000}, unix.SO_TIMESTAMPNS_NEW: {1, 1}, unix.SO_TIMESTAMPING_NEW: {3, 1},
 }
 
-// tellArrival changes when a message has come, in the control messages of recvmsg(2).
+// tellArrival changes the times of arrival in the control messages of recvmsg(2).
 func tellArrival(t *tracer, k *task, _ *timed) func() {
 	return func() {
 		var head [headerSize]byte
@@ -135,7 +135,7 @@ func tellArrival(t *tracer, k *task, _ *timed) func() {
 			return
 		}
 		at, size := binary.NativeEndian.Uint64(head[32:]), binary.NativeEndian.Uint64(head[40:])
-		if at == 0 || size < unix.SizeofCmsghdr || size > maxTold {
+		if at == 0 || size < unix.SizeofCmsghdr || size > maxRewritten {
 			return
 		}
 		raw := make([]byte, size)
@@ -166,10 +166,11 @@ func (c *clock) restampMessages(raw []byte) (changed bool) {
 	return changed
 }
 
-// idleTimes is where struct tcp_info has for how many milliseconds nothing was sent, acknowledged or received (tcp(7)).
+// idleTimes are the offsets in struct tcp_info of the milliseconds since data or an acknowledgement was last sent or
+// received (tcp(7)).
 var idleTimes = []int{44, 48, 52, 56}
 
-// tellIdle changes for how long a connection was idle.
+// tellIdle changes how long a connection has been idle.
 func tellIdle(t *tracer, k *task, _ *timed) func() {
 	if k.arguments[1] != unix.IPPROTO_TCP || k.arguments[2] != unix.TCP_INFO {
 		return nil
@@ -193,10 +194,10 @@ func tellIdle(t *tracer, k *task, _ *timed) func() {
 	}
 }
 
-// switchesAt is where struct rusage has how often the processor was given up (getrusage(2), ru_nvcsw).
+// switchesAt is the offset in struct rusage of the voluntary context switches (getrusage(2), ru_nvcsw).
 const switchesAt = 128
 
-// tellSwitches leaves out of that how often we stopped the task, or its process.
+// tellSwitches subtracts the tracer's own stops from the context switches.
 func tellSwitches(t *tracer, k *task, _ *timed) func() {
 	who := int32(k.arguments[0]) //nolint:gosec // an int of the kernel's
 	if who != unix.RUSAGE_SELF && who != unix.RUSAGE_THREAD {
@@ -217,7 +218,7 @@ func tellSwitches(t *tracer, k *task, _ *timed) func() {
 	}
 }
 
-// stopsOf is how often the threads of a process that are left were stopped.
+// stopsOf returns how often the living threads of a process were stopped.
 func (t *tracer) stopsOf(process int) (all int64) {
 	for _, k := range t.tasks {
 		if k.processID() == process {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstFree is a descriptor behind all that the wrapped command may be meant to
-// inherit; those below it are left as they are.
+// firstFree is above all descriptors that the wrapped command may be meant to
+// inherit; those below it are left alone.
 const firstFree = 64
 
 // traceOptions: follow all children, tell execs from traps, stop at the filter,
@@ -24,8 +24,8 @@ const firstFree = 64
 const traceOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
 	unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_EXITKILL
 
-// start makes the process that becomes the command and lets it go on when it is
-// traced. It inherits what we were started with.
+// start makes the process that becomes the command, and lets it go on when it is
+// traced. It inherits our descriptors.
 func (t *tracer) start(command []string, stops Stops) (pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +47,7 @@ func (t *tracer) start(command []string, stops Stops) (pid int, err error) {
 	}
 	pid = process.Pid
 	if err := t.seize(pid); err != nil {
-		return 0, err // with us the gate goes, and so does the child
+		return 0, err // our end closes the gate, which ends the child
 	}
 	_, err = unix.Write(gate[1], []byte{1})
 	return pid, errors.Join(err, unix.Close(gate[1]))
@@ -121,7 +121,7 @@ func (t *tracer) seize(pid int) error {
 	return nil
 }
 
-// threadStop holds what wait(2) told of a thread.
+// threadStop holds the status of a thread from wait(2).
 type threadStop struct {
 	tid    int
 	status syscall.WaitStatus
@@ -149,14 +149,14 @@ func seizeThread(tid int) (*threadStop, error) {
 	}
 }
 
-// tracerOf returns who traces a thread; 0 when nobody does.
+// tracerOf returns the tracer of a thread; 0 for none.
 func tracerOf(tid int) (tracer int) {
 	_, tracer = statusOf(tid)
 	return tracer
 }
 
-// hasEnded reports whether nothing of a thread is left but its status: PTRACE_SEIZE says
-// EPERM to that as well.
+// hasEnded reports whether a thread is a zombie: PTRACE_SEIZE returns EPERM for that,
+// too.
 func hasEnded(tid int) bool {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
 	return err != nil || bytes.Contains(status, []byte("\nState:\tZ")) || bytes.Contains(status, []byte("\nState:\tX"))

@@ -12,14 +12,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// groupStop is PTRACE_EVENT_STOP, which x/sys has under the name of the kernel's
-// header: a new task, or one that job control stops.
+// groupStop is PTRACE_EVENT_STOP: the stop of a new task, or by job control.
 const groupStop = unix.PTRACE_EVENT_STOP
 
 // syscallStop is the stop of PTRACE_O_TRACESYSGOOD.
 const syscallStop = syscall.SIGTRAP | 0x80
 
-// changed handles what wait(2) told of a task.
+// changed handles the status of a task from wait(2).
 func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 	if !status.Stopped() {
 		t.ended(pid, status)
@@ -50,8 +49,8 @@ func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 	}
 }
 
-// stopped handles a task that is new, or that job control has stopped: it stays
-// so until job control lets it go on.
+// stopped handles a task that is new, or that job control has stopped: that one
+// stays stopped until job control lets it go on.
 func (t *tracer) stopped(k *task, signal syscall.Signal) {
 	switch signal {
 	case syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
@@ -62,8 +61,8 @@ func (t *tracer) stopped(k *task, signal syscall.Signal) {
 	}
 }
 
-// quiet are the signals that are noise: package trace leaves them out of what
-// strace prints.
+// quiet are the signals that are noise: package trace has strace leave them
+// out.
 var quiet = map[syscall.Signal]bool{syscall.SIGCHLD: true, syscall.SIGURG: true, syscall.SIGWINCH: true, syscall.SIGCONT: true}
 
 func (t *tracer) signalled(k *task, signal syscall.Signal) {
@@ -128,7 +127,7 @@ func (t *tracer) enter(k *task) {
 		t.retime(k, of)
 	}
 	if c != nil && k.timed {
-		if as := t.telling(k, c); as != nil {
+		if as := t.rewrite(k, c); as != nil {
 			k.waits = as
 		}
 	}
@@ -151,8 +150,8 @@ func (t *tracer) enter(k *task) {
 	t.resume(k, 0)
 }
 
-// learn asks for the call at which a task is stopped; false when it was killed
-// meanwhile: its end comes next.
+// learn asks for the call at which a task is stopped; false if the task was
+// killed meanwhile: its end comes next.
 func (t *tracer) learn(k *task, op uint8) bool {
 	errno := t.info.read(k.pid)
 	if errno == 0 && t.info.op == op {
@@ -165,8 +164,8 @@ func (t *tracer) learn(k *task, op uint8) bool {
 	return false
 }
 
-// uninteresting reports whether nothing is to be learned of a call: bytes are read from
-// files, or of descriptors that have neither name nor peer.
+// uninteresting reports whether a call needs no line: it reads from a file, or from a
+// descriptor that has neither name nor peer.
 func (t *tracer) uninteresting(k *task, c *syscalls.Call) bool {
 	if c.Op != syscalls.Input && c.Op != syscalls.Output {
 		return false
@@ -218,7 +217,7 @@ func (t *tracer) finish(k *task, r returned) {
 	}
 	t.out, _ = t.printer.arguments(t.out, k, len(c.Args), r)
 	if t.printer.unread && gone(k.pid) {
-		// Killed since it stopped: its memory went with it, and the call returned to nobody.
+		// It was killed since it stopped, and its memory is gone.
 		t.out = t.out[:begin]
 		t.abandon(k)
 		return

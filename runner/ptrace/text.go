@@ -6,19 +6,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// maxString is how many bytes of a string or a payload are printed.
+// maxString bounds a printed string or payload, in bytes.
 const maxString = trace.MaxData
 
-// How much of one call is printed at most, whatever the server passes: elements
-// of an array of strings, and of structures; bytes of payload in all.
+// Bounds of what is printed of one call: elements of an array of strings, and of
+// structures; bytes of payload in all.
 const (
 	maxStrings  = 1024
 	maxElements = 64
 	maxPayload  = 64 << 10
 )
 
-// appendEscaped appends bytes that a server has chosen, so that nothing in them
-// can be taken for syntax: as C strings have it, and within a decoration the
+// appendEscaped appends bytes that a server has chosen, escaped as in a C string,
+// so that nothing in them is taken for syntax; within a decoration it escapes
 // angle brackets, too.
 func appendEscaped(b, s []byte, decoration bool) []byte {
 	for i, c := range s {
@@ -51,7 +51,7 @@ func appendOctal(b []byte, c byte, whole bool) []byte {
 	return append(b, '0'+c&7)
 }
 
-// appendQuoted appends a string literal; cut tells that there was more.
+// appendQuoted appends a string literal; cut: there was more.
 func appendQuoted(b, s []byte, cut bool) []byte {
 	b = append(appendEscaped(append(b, '"'), s, false), '"')
 	if cut {
@@ -60,8 +60,8 @@ func appendQuoted(b, s []byte, cut bool) []byte {
 	return b
 }
 
-// appendPointer appends an address: what is printed of a string that cannot be
-// read, and what is printed of addresses.
+// appendPointer appends an address, also in place of a string that cannot be
+// read.
 func appendPointer(b []byte, addr uint64) []byte {
 	if addr == 0 {
 		return append(b, "NULL"...)

@@ -10,13 +10,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// timed is a call that tells the time, or that waits.
+// timed is a call that returns the time or waits, or whose result has to be changed.
 type timed struct {
 	syscalls.Call
 	// tells writes the time into the memory of a task in the kernel's place, and returns the
 	// call's result; false where that is left to the kernel. Nil for a call that waits.
 	tells func(c *clock, k *task) (result int64, done bool)
-	// argument is the one that says for how long a call waits, or until when.
+	// argument is the index of the timeout.
 	argument int
 	unit     unit
 	// until returns the clock of an absolute timeout, noClock if it may be any; false for a
@@ -28,11 +28,11 @@ type timed struct {
 	answers answers
 }
 
-// unit says how an argument says it.
+// unit is the form of a timeout.
 type unit int
 
 const (
-	milliseconds unit = iota // an int, less than 0 for ever
+	milliseconds unit = iota // an int; negative: for ever
 	seconds                  // an unsigned int
 	timespec                 // the address of a struct; so are those that follow
 	timeval
@@ -40,7 +40,7 @@ const (
 	itimerval
 )
 
-// pairs is how many times a struct has, and scale what the second number of each counts, in
+// pairs returns how many times a struct has, and the unit of their second numbers in
 // nanoseconds.
 func (u unit) pairs() (count int, scale int64) {
 	switch u {
@@ -54,7 +54,7 @@ func (u unit) pairs() (count int, scale int64) {
 	return 1, 1
 }
 
-// noClock: a call names a timer, and not the timer's clock.
+// noClock: the call names a timer, whose clock is not known.
 const noClock = -1
 
 // Flags and operations of clock_nanosleep(2) and futex(2).
@@ -66,7 +66,7 @@ const (
 	futexRealtime = 256
 )
 
-// timedCalls are the calls. What waits in another way, such as io_uring, waits as long as ever.
+// timedCalls are the calls that return the time or wait. Other waits, such as those of io_uring, take their true time.
 var timedCalls = []timed{
 	{Call: syscalls.Call{Name: "clock_gettime", AMD64: 228, ARM64: 113}, tells: tellClock},
 	{Call: syscalls.Call{Name: "gettimeofday", AMD64: 96, ARM64: 169}, tells: tellTimeOfDay},
@@ -100,11 +100,11 @@ var timedCalls = []timed{
 // untilFlagged reads the arguments of clock_nanosleep(2).
 func untilFlagged(a [6]uint64) (int32, bool) { return int32(a[0]), a[1]&timerAbsolute != 0 } //nolint:gosec // an int of the kernel's
 
-// untilDate is of calls that always wait until a date.
+// untilDate serves calls that always wait until a date.
 func untilDate([6]uint64) (int32, bool) { return unix.CLOCK_REALTIME, true }
 
-// limitsSocket reports whether a call of setsockopt(2) says for how long the calls on a socket
-// wait from then on: socket(7), SO_RCVTIMEO and SO_SNDTIMEO.
+// limitsSocket reports whether a call of setsockopt(2) sets a timeout for calls on the
+// socket: socket(7), SO_RCVTIMEO and SO_SNDTIMEO.
 func limitsSocket(a [6]uint64) bool {
 	option := a[2] == unix.SO_RCVTIMEO || a[2] == unix.SO_SNDTIMEO || a[2] == unix.SO_RCVTIMEO_NEW || a[2] == unix.SO_SNDTIMEO_NEW
 	return a[1] == unix.SOL_SOCKET && option && a[4] >= 16
@@ -123,7 +123,7 @@ func untilFutex(a [6]uint64) (int32, bool) {
 }
 
 // futexWaits reports whether an operation of futex(2) may wait: the others have a number in place of
-// the time.
+// the timeout.
 func futexWaits(a [6]uint64) bool {
 	switch a[1] &^ (futexPrivate | futexRealtime) {
 	case futexWait, 9, futexLockPI, 11, 13: // FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI, FUTEX_LOCK_PI2
@@ -174,7 +174,7 @@ func tellAdjusted(argument int) func(*clock, *task) (int64, bool) {
 	}
 }
 
-// tellUptime answers sysinfo(2), whose first member is for how many seconds the machine is up.
+// tellUptime answers sysinfo(2), which has the seconds since boot.
 func tellUptime(c *clock, k *task) (int64, bool) {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -198,8 +198,8 @@ func tellUptime(c *clock, k *task) (int64, bool) {
 	return 0, err == nil && k.arguments[0] != 0 && poke(k.pid, k.arguments[0], raw)
 }
 
-// wait is a call that waits for less than it was asked to: what it was asked; or one whose
-// answer is changed.
+// wait holds the timeout that was asked for, of a call that waits for less; or the change to a
+// call's result.
 type wait struct {
 	answer   func()
 	slept    int64 // as of clock.slept
@@ -209,7 +209,7 @@ type wait struct {
 	memory   []byte
 }
 
-// numbersOf has the timed calls of this architecture by their numbers.
+// numbersOf returns the timed calls of this architecture by their numbers.
 func numbersOf(calls []timed) map[uint64]*timed {
 	all := map[uint64]*timed{}
 	for i, c := range calls {
@@ -220,7 +220,7 @@ func numbersOf(calls []timed) map[uint64]*timed {
 	return all
 }
 
-// retime handles the entry of a call that tells the time, or waits.
+// retime handles the entry of a timed call.
 func (t *tracer) retime(k *task, of *timed) {
 	if of.answers != nil {
 		if change := of.answers(t, k, of); change != nil {
@@ -250,12 +250,12 @@ func (t *tracer) retime(k *task, of *timed) {
 	}
 }
 
-// ticks is how long to wait in place of so many ticks: one at least.
+// ticks returns how many ticks to wait in place of n: at least one.
 func (c *clock) ticks(n int64, tick time.Duration) uint64 {
 	return uint64((c.wait(n*int64(tick)) + int64(tick) - 1) / int64(tick)) //nolint:gosec // not negative
 }
 
-// retimeMemory changes the struct that says for how long a call waits.
+// retimeMemory changes the struct that has the timeout of a call.
 func (t *tracer) retimeMemory(k *task, of *timed, address uint64) {
 	pairs, scale := of.unit.pairs()
 	raw := make([]byte, pairs*16)
@@ -283,7 +283,8 @@ func (t *tracer) retimeMemory(k *task, of *timed, address uint64) {
 	}
 }
 
-// named is the clock of a date, where the call does not name it: no machine is up for so long.
+// named returns the clock of a point in time. Where the call does not name it, its size says whether it is a date: no
+// machine is up for so long.
 func (c *clock) named(id int32, at int64) int32 {
 	switch {
 	case id != noClock && c.tells(id):
@@ -294,7 +295,7 @@ func (c *clock) named(id int32, at int64) int32 {
 	return unix.CLOCK_MONOTONIC
 }
 
-// waited puts back what a call was asked, when it has waited.
+// waited restores the timeout when the call has waited.
 func (t *tracer) waited(k *task) {
 	if w := k.waits; w.answer != nil {
 		w.answer()
@@ -320,7 +321,7 @@ func pokeTime(tid int, address uint64, ns int64, u unit) bool {
 	return address != 0 && poke(tid, address, appendTime(nil, ns, scale))
 }
 
-// poke writes into the memory of a task, also where itself could not.
+// poke writes into the memory of a task, even where the task itself cannot.
 func poke(tid int, address uint64, data []byte) bool {
 	n, err := unix.PtracePokeData(tid, uintptr(address), data)
 	return err == nil && n == len(data)
@@ -333,8 +334,8 @@ const (
 	auxVDSO   = 33 // AT_SYSINFO_EHDR
 )
 
-// hideTime hides from a program that is about to start that the kernel shares the time with
-// it (vdso(7)), so that it asks.
+// hideTime removes the kernel's shared memory (vdso(7)) from the auxiliary vector of a program that is
+// about to start, so that it asks the kernel for the time.
 func hideTime(tid int) {
 	at, ok := stackPointer(tid)
 	if !ok {

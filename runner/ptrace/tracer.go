@@ -24,23 +24,23 @@ const (
 	flushDelay = 2 * time.Millisecond
 	// endPatience is how long the end may wait for what is being handled.
 	endPatience = time.Second
-	// maxBuffered is how much waits at most, in bytes.
+	// maxBuffered bounds the lines that wait, in bytes.
 	maxBuffered = 256 << 10
 )
 
-// tracer runs on the thread that seized the tasks; only flushing runs elsewhere.
+// tracer runs on the thread that seized the tasks; only flush runs elsewhere.
 type tracer struct {
 	// root is the wrapped command, whose end is ours; 0 when attached.
 	root  int
 	code  int
 	calls map[uint64]*syscalls.Call
 	tasks map[int]*task
-	// timed has the calls that the clock is about, by their numbers; none with the true time.
+	// timed has the calls that the clock changes, by their numbers; none with the true time.
 	clock clock
 	timed map[uint64]*timed
-	// told has what files say in place of what they say, as far as they are read.
-	told map[reading]*told
-	// current is the task whose line is begun, and not yet written.
+	// rewritten has the content of files that are read with changes.
+	rewritten map[reading]*rewritten
+	// current is the task whose line has begun and is not complete.
 	current *task
 	printer *printer
 	info    callInfo
@@ -54,7 +54,7 @@ type tracer struct {
 func newTracer(file io.Writer, seen trace.Clock) *tracer {
 	tasks := map[int]*task{}
 	t := &tracer{
-		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks), clock: clock{Clock: seen}, told: map[reading]*told{},
+		calls: tracedCalls(), tasks: tasks, printer: newPrinter(tasks), clock: clock{Clock: seen}, rewritten: map[reading]*rewritten{},
 		file: file, dirty: make(chan struct{}, 1),
 	}
 	if !seen.True() {
@@ -63,7 +63,7 @@ func newTracer(file io.Writer, seen trace.Clock) *tracer {
 	return t
 }
 
-// numbersOnly are printed of a call whose arguments nobody reads.
+// numbersOnly is the form of the arguments that nothing reads.
 var numbersOnly = syscalls.Args{syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex, syscalls.Hex}
 
 // tracedCalls has the traced calls of this architecture by their numbers.
@@ -82,8 +82,8 @@ func tracedCalls() map[uint64]*syscalls.Call {
 
 // run traces until nothing is left to trace.
 func (t *tracer) run() (int, error) {
-	// A parent that does not care to be told of stops is not interrupted by
-	// them; tasks that are traced are waited for all the same (wait(2), NOTES).
+	// Our own parent is not interrupted by the tasks' stops; we
+	// can wait for traced tasks all the same (wait(2), NOTES).
 	signal.Ignore(syscall.SIGCHLD)
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
@@ -132,8 +132,8 @@ func (t *tracer) flushLate() {
 	}
 }
 
-// flush writes the lines. One that cannot be written would be missing: that is
-// the end.
+// flush writes the lines. If it cannot, the trace would be incomplete: the tracer
+// ends.
 func (t *tracer) flush() {
 	if len(t.out) == 0 {
 		return
@@ -163,8 +163,8 @@ func (t *tracer) prefix(pid int, at int64) {
 	t.out = append(appendSeconds(append(t.out, ' '), at), ' ')
 }
 
-// interrupt shows the call that another task is in, which has to stand in the
-// trace before what is written next.
+// interrupt writes the begun line of another task, which comes before the next
+// one in the trace.
 func (t *tracer) interrupt(by *task) {
 	c := t.current
 	if c == nil || c == by {
@@ -177,7 +177,7 @@ func (t *tracer) interrupt(by *task) {
 	t.current = nil
 }
 
-// note writes a line that is no call.
+// note writes a line other than a call.
 func (t *tracer) note(pid int, text ...string) {
 	t.interrupt(nil)
 	t.prefix(pid, time.Now().UnixNano())
@@ -197,8 +197,8 @@ func (t *tracer) resume(k *task, signal int) {
 	_ = request(how, k.pid, 0, uintptr(signal)) // a task that is gone tells by its end
 }
 
-// timedKin reports whether the process of a new thread, or else that which started it, is
-// timed: it can be heard of before the clone that made it.
+// timedKin reports whether the process of a new thread, or the process that started it, is
+// timed: the thread can stop before the clone that made it returns.
 func (t *tracer) timedKin(pid int) bool {
 	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // of a task that is gone nothing follows
 	for _, name := range []string{"\nTgid:", "\nPPid:"} {

@@ -17,13 +17,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// A telling makes what a file says to a task of what it says; nil where it is to stay as it is.
-type telling func(c *clock, k *task, said []byte) []byte
+// A rewriter returns what a task reads in place of the text of a file; nil for the text as it is.
+type rewriter func(c *clock, k *task, said []byte) []byte
 
-// tellings are those of the files of /proc and /sys, by their last names (proc(5)). Those of processes are asked of
-// the process that reads, as a rule.
-var tellings = map[string]telling{
-	// Node reads for how long the machine is up in place of asking for the time.
+// rewriters has those of the files of /proc and /sys by their base names (proc(5)). A file of a process is most
+// often read by that process.
+var rewriters = map[string]rewriter{
+	// Node reads the uptime and asks no clock.
 	"uptime":    uptime,
 	"stat":      moreTimes,
 	"cpuinfo":   moreProcessors,
@@ -36,50 +36,50 @@ var tellings = map[string]telling{
 	"mountinfo": installed,
 }
 
-// toldFile matches the files whose content the tracer replaces.
-var toldFile = lazyregexp.New(`^/proc/(?:uptime|stat|cpuinfo|meminfo|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$|^/sys/devices/system/cpu/(?:online|possible|present)$`)
+// rewrittenFile matches the files whose content the tracer replaces.
+var rewrittenFile = lazyregexp.New(`^/proc/(?:uptime|stat|cpuinfo|meminfo|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$|^/sys/devices/system/cpu/(?:online|possible|present)$`)
 
 // reading names an open file whose content the tracer replaces.
 type reading struct{ process, fd int }
 
-// told holds the content that a server gets, and how much of it was read.
-type told struct {
+// rewritten holds the content that a server gets, and how much of it was read.
+type rewritten struct {
 	text []byte
 	at   int
 }
 
 const (
-	// maxTold is the most bytes of a rewritten file, maxReadings the most files.
-	maxTold     = 256 << 10
-	maxReadings = 1024
+	// maxRewritten bounds the size of a rewritten file in bytes, and maxReadings the number of files.
+	maxRewritten = 256 << 10
+	maxReadings  = 1024
 )
 
-// telling returns what to write over what a call reads, for the exit of the call; nil if that is read as it is.
-func (t *tracer) telling(k *task, c *syscalls.Call) *wait {
+// rewrite returns the change of what a call reads, to be made at the call's exit; nil for none.
+func (t *tracer) rewrite(k *task, c *syscalls.Call) *wait {
 	if c.Name != "read" && c.Name != "pread64" {
 		return nil
 	}
 	fd := int(int32(k.arguments[0])) //nolint:gosec // as the kernel takes it
 	file := string(t.printer.names.descriptor(k, fd))
-	if !toldFile.MatchString(file) {
+	if !rewrittenFile.MatchString(file) {
 		return nil
 	}
 	which := reading{k.processID(), fd}
-	state := t.told[which]
+	state := t.rewritten[which]
 	if state == nil || position(k.pid, fd) == 0 {
 		said := contentOf(k.pid, fd)
 		if len(said) == 0 {
 			return nil
 		}
-		text := tellings[filepath.Base(file)](&t.clock, k, said)
+		text := rewriters[filepath.Base(file)](&t.clock, k, said)
 		if text == nil {
 			return nil
 		}
-		if len(t.told) >= maxReadings {
-			clear(t.told)
+		if len(t.rewritten) >= maxReadings {
+			clear(t.rewritten)
 		}
-		state = &told{text: text}
-		t.told[which] = state
+		state = &rewritten{text: text}
+		t.rewritten[which] = state
 	}
 	at := state.at
 	if c.Name == "pread64" {
@@ -109,14 +109,14 @@ func contentOf(tid, fd int) []byte {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	content, err := io.ReadAll(io.LimitReader(file, maxTold))
-	if err != nil || len(content) == maxTold {
+	content, err := io.ReadAll(io.LimitReader(file, maxRewritten))
+	if err != nil || len(content) == maxRewritten {
 		return nil
 	}
 	return content
 }
 
-// position is where in an open file a task reads on; -1 where that is not known.
+// position returns the offset at which a task reads on in an open file; -1 if it is not known.
 func position(tid, fd int) int64 {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", tid, fd))
 	if err != nil {
@@ -130,7 +130,7 @@ func position(tid, fd int) int64 {
 	return at
 }
 
-// returned is the result of the call that a task returns from; less than 0 for a failure.
+// returned gives the result of the call that a task returns from; less than 0 for a failure.
 func (t *tracer) returned(k *task) int64 {
 	if t.info.read(k.pid) != 0 {
 		return -1 // a task that is gone tells by its end
@@ -142,7 +142,7 @@ func (t *tracer) returned(k *task) int64 {
 	return value
 }
 
-// uptime rewrites for how many seconds the machine is up, and was idle, by the clock.
+// uptime rewrites the seconds since boot.
 func uptime(c *clock, _ *task, said []byte) []byte {
 	var now unix.Timespec
 	up, idle, ok := bytes.Cut(said, []byte(" "))
@@ -156,12 +156,12 @@ func uptime(c *clock, _ *task, said []byte) []byte {
 
 var booted = lazyregexp.New(`(?m)^btime \d+$`)
 
-// bootTime rewrites the date since which the machine is up: with that, the date can be told by for how long it is.
+// bootTime rewrites the date of the boot: a program can add the uptime to it, and has the date.
 func bootTime(c *clock, _ *task, said []byte) []byte {
 	return renumber(booted, said, func(at int64) int64 { return at + int64((c.Forward-up)/time.Second) })
 }
 
-// renumber changes the number that ends the lines which match.
+// renumber changes the last number of the matching lines.
 func renumber(lines *lazyregexp.Regexp, said []byte, change func(int64) int64) []byte {
 	return []byte(lines.ReplaceAllStringFunc(string(said), func(line string) string {
 		at := strings.LastIndexAny(line, " \t") + 1
@@ -174,7 +174,7 @@ func renumber(lines *lazyregexp.Regexp, said []byte, change func(int64) int64) [
 }
 
 var (
-	// confinements are the lines of a status that a sandbox, container or tracer changes.
+	// confinements matches the lines of a status that give a sandbox, container or tracer away.
 	confinements = lazyregexp.New(`(?m)^((?:NoNewPrivs|Seccomp|Seccomp_filters|TracerPid):\t)\d+$`)
 	boundingSet  = lazyregexp.New(`(?m)^(CapBnd:\t)[0-9a-f]{16}$`)
 	switches     = lazyregexp.New(`(?m)^voluntary_ctxt_switches:\t\d+$`)
