@@ -10,14 +10,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
-// company has programs that run beside a client on somebody's desktop.
+// company lists programs that run beside a client on a desktop.
 var company = []string{
 	"/usr/lib/systemd/systemd --user", "/usr/bin/dbus-daemon --session", "/usr/bin/pipewire", "/usr/bin/gnome-shell",
 	"/opt/google/chrome/chrome", "/usr/bin/zsh", "/usr/bin/ssh-agent",
 }
 
-// accompany starts a process for each of company that looks like it, and does nothing. They are no part of
-// the server's tree.
+// accompany starts an idle process for each of company that looks like it. They are not part of the server's
+// tree.
 func accompany(as shim.Guise) error {
 	for _, program := range company {
 		if err := as.Pose(program); err != nil {
@@ -30,9 +30,9 @@ func accompany(as shim.Guise) error {
 	return nil
 }
 
-// idle makes a copy of this process that waits for a signal, and ends by it. Nothing of the runtime works in
-// the copy, for it has one thread only: it makes system calls, and no more. (clone, and not clone3, which
-// strace denies.)
+// idle makes a copy of this process that waits for a signal, and ends by it. Go's runtime does not work in
+// the copy, which has one thread only: it only makes system calls. (clone, and not clone3, which strace
+// denies.)
 //
 //go:norace
 //go:nosplit
@@ -50,5 +50,5 @@ func idle() syscall.Errno {
 	}
 }
 
-// firstRealTime is the first of the signals that programs have for themselves (signal(7)).
+// firstRealTime is the first real-time signal (signal(7)).
 const firstRealTime = 32

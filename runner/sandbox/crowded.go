@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A directory of more entries than maxEntries is shown as a whole, and what of it is
-// treated by itself is mounted on top: a mount for each entry would take too long.
+// A directory of more than maxEntries entries is shown as a whole, and what the view treats
+// by itself is mounted over it: a mount for each entry would take too long.
 
 // crowded shows a directory whose entries are too many to be shown one by one.
 func (r *root) crowded(path string, shown []string) error {
@@ -37,9 +37,9 @@ func (r *root) crowded(path string, shown []string) error {
 	return r.entries(slices.DeleteFunc(shown, r.plain))
 }
 
-// readmit gives a crowded directory the owner and the mode that mkdir chose for it. A
-// directory that cannot be changed and that only its owner may enter shows no more than
-// what is treated by itself.
+// readmit gives a crowded directory the owner and the mode that mkdir chose for it. If it
+// cannot be changed, and only its owner may enter it, it shows only what the view treats by
+// itself.
 func (r *root) readmit(path string, chosen, like *syscall.Stat_t) error {
 	switch {
 	case r.readOnly == nil:
@@ -52,13 +52,13 @@ func (r *root) readmit(path string, chosen, like *syscall.Stat_t) error {
 	return unix.Unmount(r.at(path), unix.MNT_DETACH)
 }
 
-// plain reports whether a path is shown by showing the directory that it is in.
+// plain reports whether showing the directory of a path shows the path.
 func (r *root) plain(path string) bool {
 	_, mounted := r.mountAt(path)
 	return !mounted && r.treat(path) == whole && !r.leadsThere(path) && !slices.Contains(r.keep, path)
 }
 
-// replace puts an empty directory of ours in place of one that is shown already.
+// replace covers a directory that is shown already by an empty one of ours.
 func (r *root) replace(path string, like *syscall.Stat_t) error {
 	r.layers++
 	layer := filepath.Join(r.dir, "layers", strconv.Itoa(r.layers))

@@ -34,7 +34,7 @@ func (d dialer) dial(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 	}
 	defer func() { _ = ours.Close() }() // closed twice at most
 	_, _, err = d.conn.WriteMsgUnix([]byte(at.String()), unix.UnixRights(int(theirs.Fd())), nil)
-	_ = theirs.Close() // the stage has it, or nobody
+	_ = theirs.Close() // the stage has it, if it could be sent
 	if err != nil {
 		return nil, fmt.Errorf("ask the sandbox for a connection to %s: %w", at, err)
 	}
@@ -69,7 +69,7 @@ func serveDials(conn *net.UnixConn) {
 	}
 }
 
-// connect makes one connection and passes it on. Whoever asked may have gone.
+// connect makes one connection and passes it on.
 func connect(address string, reply *os.File) {
 	defer func() { _ = reply.Close() }() // all is said
 	file, err := connected(address)

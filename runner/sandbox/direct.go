@@ -37,8 +37,8 @@ func direct(command []string) shim.Spawn {
 	}
 }
 
-// startCapless starts the command without any capability and for good. It does
-// so on a thread of its own, which ends afterwards: capabilities belong to
+// startCapless starts the command without capabilities, which it can never gain.
+// It does so on a thread of its own, which ends afterwards: capabilities belong to
 // threads, and a child has those of the thread that made it.
 func startCapless(command []string, files []*os.File, env []string) (pid int, err error) {
 	done := make(chan struct{})

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ends lead from the command line to the outer stage.
+// ends are the connections between the command line and the outer stage.
 type ends struct {
 	spec     *os.File
 	captures *os.File
@@ -67,7 +67,7 @@ func socketpair(kind int) (*net.UnixConn, *os.File, error) {
 	return ours, theirs, nil
 }
 
-// inherit makes a connection of a descriptor that we were started with, or made.
+// inherit makes a connection out of a descriptor.
 func inherit(fd int) (*net.UnixConn, error) {
 	file := os.NewFile(uintptr(fd), "link")
 	conn, err := net.FileConn(file)

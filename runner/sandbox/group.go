@@ -22,13 +22,13 @@ const (
 	DefaultMemory int64 = 2 << 30
 )
 
-// controller is a control group controller and what is written to its files, in each
-// version of cgroups(7). Optional files are not there on every kernel.
+// controller is a control group controller, and the settings of its files in each version
+// of cgroups(7). Some kernels lack the optional files.
 type controller struct {
 	name     string
 	v1, v2   map[string]int64
 	optional map[string]int64
-	// unbounded says what is missing without it.
+	// unbounded says what has no bound without it.
 	unbounded string
 }
 
@@ -41,12 +41,12 @@ func controllers(memory int64) []controller {
 			unbounded: "the server's memory",
 		},
 		{name: "pids", v1: processes, v2: processes, unbounded: "the number of the server's processes"},
-		// Half of the usual share: the machine stays usable, and an idle machine gives all.
+		// Half of the usual share: the machine stays usable, and an idle one gives all of itself.
 		{name: "cpu", v1: map[string]int64{"cpu.shares": 512}, v2: map[string]int64{"cpu.weight": 50}, unbounded: "the server's share of the processors"},
 	}
 }
 
-// confinement is the control groups of one sandbox, and what nothing bounds.
+// confinement has the control groups of one sandbox, and what remains unbounded.
 type confinement struct {
 	groups []string
 	// unified is the group of cgroup2, in whose hierarchy a process is in one group only;
@@ -58,8 +58,8 @@ type confinement struct {
 // confine bounds the processes, the memory and the share of the processors of one
 // process and of all that it starts from now on.
 //
-// Where no group can be made, a resource limit bounds the number of processes, but not
-// those of uid 0 of the machine, whom the kernel exempts (kernel/fork.c, copy_process).
+// Where no group can be made, a resource limit bounds the number of processes, except those
+// of the machine's uid 0: the kernel exempts it (kernel/fork.c, copy_process).
 func confine(pid int, memory int64) (*confinement, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -79,7 +79,7 @@ func confine(pid int, memory int64) (*confinement, error) {
 			c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: no control group could be made")
 		}
 	}
-	now, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // what cannot be read proves no membership
+	now, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // no membership if it cannot be read
 	for _, wanted := range entered {
 		if !isIn(string(now), wanted.name, groupName(pid)) {
 			c.unbounded = append(c.unbounded, wanted.unbounded+" is not bounded: the process is not in its control group")
@@ -88,8 +88,8 @@ func confine(pid int, memory int64) (*confinement, error) {
 	return c, nil
 }
 
-// isIn reports whether a process is in a group of a name, by its own list of groups: in
-// the hierarchy of the controller, or else in the unified one (cgroups(7)).
+// isIn reports whether a list of groups (/proc/PID/cgroup) has a group of a name: in the
+// hierarchy of the controller, or in the unified one (cgroups(7)).
 func isIn(own, controller, group string) bool {
 	unified := false
 	for line := range strings.Lines(own) {
@@ -106,8 +106,8 @@ func isIn(own, controller, group string) bool {
 	return unified
 }
 
-// fallback sets the resource limit that does most of what a controller does, and
-// reports whether it holds.
+// fallback sets the resource limit that comes closest to a controller, and reports whether
+// it holds.
 func fallback(pid int, controller string) bool {
 	switch {
 	case controller == "cpu":
@@ -119,8 +119,8 @@ func fallback(pid int, controller string) bool {
 	return unix.Prlimit(pid, unix.RLIMIT_NPROC, &limit, nil) == nil
 }
 
-// enter puts a process into a group below the first of parents that can have one with
-// the controller, and reports whether there is one.
+// enter makes a group with the controller below the first parent that allows it, puts a
+// process into it, and reports whether it could.
 func (c *confinement) enter(pid int, wanted controller, parents []parent) bool {
 	for _, p := range parents {
 		sweep(p.dir)
@@ -185,19 +185,18 @@ func (c *confinement) remove() {
 	}
 }
 
-// groupPrefix begins the names of our groups. The server sees its own
-// (/proc/self/cgroup), which says nothing of an audit.
+// groupPrefix begins the names of our groups. The server can read it (/proc/self/cgroup),
+// so it does not mention an audit.
 const groupPrefix = "job-"
 
-// groupName names the group of a process by its pid and by when it started, so that
-// the name proves whose it was.
+// groupName names the group of a process by its pid and start time, which identify the
+// process for ever.
 func groupName(pid int) string {
 	started, _ := startTime(pid)
 	return fmt.Sprintf("%s%d-%d", groupPrefix, pid, started)
 }
 
-// sweep removes the groups of audits that were killed: of processes that are gone. A
-// group of any other name is not ours.
+// sweep removes the groups of audits that were killed, which are named by processes that are gone.
 func sweep(parent string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -243,7 +242,7 @@ func enterGroup(group string, pid int, settings map[string]int64) error {
 	return write(filepath.Join(group, "cgroup.procs"), int64(pid))
 }
 
-// write writes to a file that is there: one that the controller has.
+// write writes to a file that exists.
 func write(file string, value int64) error {
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {
@@ -296,7 +295,7 @@ func groups(mountinfo, own, controller string) []parent {
 	return found
 }
 
-// below returns where a group is, of which the mount at a place shows what is below root.
+// below returns the path of a group under a mount that shows the hierarchy below root.
 func below(at, root, path string) string {
 	rest, err := filepath.Rel(root, path)
 	if err != nil || strings.HasPrefix(rest, "..") {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// laptop has what the kernel says of somebody's laptop, by the directories that it has on every kind of
-// machine, or on those with DMI (Documentation/ABI/testing/sysfs-class-power, sysfs-class-dmi).
+// laptop has the files of /sys on a laptop, by the directories that exist on every machine, or on those with DMI
+// (Documentation/ABI/testing/sysfs-class-power, sysfs-class-dmi).
 var laptop = map[string]map[string]string{
 	"/sys/class/power_supply": {
 		"AC/type": "Mains", "AC/online": "1",
@@ -24,7 +24,7 @@ var laptop = map[string]map[string]string{
 	},
 }
 
-// hardware has the server's machine be a laptop, as far as the directories for that are there.
+// hardware makes the server's machine look like a laptop, as far as the directories for that exist.
 func (r *root) hardware() error {
 	for dir, files := range laptop {
 		at := r.at(dir)

@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The parts of names that people give to their machines.
+// The parts of common host names.
 var (
 	people   = []string{"alex", "anna", "chris", "david", "jordan", "julia", "maria", "martin", "sam", "thomas"}
 	machines = []string{"desktop", "laptop", "latitude", "pc", "precision", "thinkpad", "workstation", "xps13"}
 )
 
-// newHost is a name for the machine that the server seems to run on.
+// newHost returns a name for the machine that the server seems to run on.
 func newHost() string {
 	//nolint:gosec // it has to be unlike the last one, no more
 	return people[rand.IntN(len(people))] + "-" + machines[rand.IntN(len(machines))]
 }
 
-// nameHost gives the server's machine its name, and writes it where programs look for it, unless an
-// earlier run has, or nothing can be written there.
+// nameHost sets the host name, and writes it where programs look for it, unless an earlier run did, or the
+// file cannot be written.
 func (r *root) nameHost(name string, again bool) error {
 	former, err := os.Hostname()
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *root) nameHost(name string, again bool) error {
 	return r.place("/etc/hosts", []byte(renamed(string(known), former, name)))
 }
 
-// renamed is a table of hosts (hosts(5)) in which the machine has another name.
+// renamed returns a table of hosts (hosts(5)) in which the machine has another name.
 func renamed(hosts, former, name string) string {
 	var text strings.Builder
 	named := false

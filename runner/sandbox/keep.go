@@ -13,9 +13,9 @@ import (
 )
 
 // keep returns what stays visible whatever the rules say: the working directory, the
-// program and the file that it leads to, and each argument that names something that
-// exists, also behind a "=". Other links are followed where follower says so: one in a
-// repository may lead to anything of the user's.
+// program and the file that it links to, and each argument that names an existing path,
+// also after a "=". follower decides about other links: one in a repository may lead to
+// any file of the user's.
 func keep(dir, program string, args, searched []string) []string {
 	named, follower := []string{dir, program}, newFollower(dir, searched)
 	for _, arg := range args {
@@ -51,7 +51,7 @@ func keep(dir, program string, args, searched []string) []string {
 	return slices.Compact(kept)
 }
 
-// projects are the files and directories that mark the root of a project.
+// projects lists files and directories that mark the root of a project.
 var projects = []string{
 	".git", ".venv", "Cargo.toml", "Gemfile", "build.gradle", "composer.json", "deno.json", "go.mod", "node_modules", "package.json",
 	"pom.xml", "pyproject.toml", "pyvenv.cfg", "requirements.txt", "setup.py",

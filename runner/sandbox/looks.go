@@ -13,8 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// What the server could know the sandbox by looks as on a machine that somebody works at. None of it is
-// what the sandbox rests on: where the kernel has no part in it, it is left out.
+// A server could recognize the sandbox by its network and its small pids: both look as on a machine in use. The
+// sandbox does not depend on it: what the kernel does not support is left out.
 
 // The address of the interface that goes nowhere, and what its default route names as the gateway.
 const (
@@ -22,8 +22,8 @@ const (
 	gateway    = "192.168.1.1"
 )
 
-// addInterface gives a closed network namespace an interface, and a default route that leads to it. Nothing
-// takes that route: those that closed the namespace go before it, which is looked up again.
+// addInterface gives a closed network namespace an interface, and a default route to it. Nothing takes that
+// route: the routes that close the namespace come first.
 func addInterface() error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = "eth0"
@@ -54,13 +54,13 @@ func addInterface() error {
 	return sinkhole.Verify()
 }
 
-// The process ids that the server's may begin behind: as if the machine had been up for some time.
+// The server's pids begin between these: as if the machine had been up for some time.
 const leastPID, mostPID = 1500, 28000
 
-// skipPIDs has the next process of the namespace get a number as on a machine that is in use. proc is where
-// its /proc is mounted.
+// skipPIDs sets the pid of the next process in the namespace to one as on a machine in use. proc is where its
+// /proc is mounted.
 func skipPIDs(proc string) {
 	last := leastPID + rand.IntN(mostPID-leastPID) //nolint:gosec // it has to be unlike the last one, no more
-	// An older kernel wants more rights for this than we have: the numbers are small then.
+	// An older kernel requires more rights than we have: pids are small there.
 	_ = os.WriteFile(path.Join(proc, "sys/kernel/ns_last_pid"), []byte(strconv.Itoa(last)), 0)
 }

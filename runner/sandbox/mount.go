@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The limits of what the server may write, all of which is memory, and of how
-// finely a directory is taken apart.
+// Limits of what the server may write, all of it in memory, and of how many entries
+// of a directory are mounted one by one.
 const (
 	writable   = "size=1g,mode=0755"
 	temporary  = "size=256m,mode=1777"
@@ -24,11 +24,11 @@ const (
 	maxCopy = 1 << 20
 )
 
-// root is the root directory of the server in the making. The caller has a mount
-// namespace of its own and CAP_SYS_ADMIN in it.
+// root builds the server's root directory. The caller has a mount namespace of its
+// own and CAP_SYS_ADMIN in it.
 type root struct {
 	view
-	// dir is where it grows: dir/root, with the writable layers in dir/layers.
+	// dir has the root in dir/root, and the writable layers in dir/layers.
 	dir    string
 	layers int
 	// private are directories of the audit that the server has no business in.
@@ -36,7 +36,7 @@ type root struct {
 	// sockets are the machine's, to which a server could connect where they are bound:
 	// in an overlay nobody listens to them.
 	sockets []string
-	// owner gives files to the server, where it is not who owns them.
+	// owner gives files to the server where it does not own them.
 	owner *owner
 	// readOnly says why overlays could not be had; nil when they could.
 	readOnly error
@@ -70,7 +70,7 @@ func (r *root) build() error {
 	return r.mask()
 }
 
-// at returns where a path of the server is in the making.
+// at returns where a path of the server is while its root is built.
 func (r *root) at(path string) string { return filepath.Join(r.dir, "root", path) }
 
 // ensure makes a directory of the server that the machine may not have. It stays
@@ -88,8 +88,8 @@ func (r *root) ensure(path string, mode fs.FileMode) error {
 	return tree.Chmod(name, mode)
 }
 
-// place makes a file of ours that everybody may read, in place of whatever is
-// there. It stays within the root, as ensure does.
+// place makes a world-readable file of ours in place of any other. It stays within
+// the root, as ensure does.
 func (r *root) place(path string, content []byte) error {
 	if err := r.ensure(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *root) place(path string, content []byte) error {
 	return nil
 }
 
-// directory fills a directory of ours entry by entry.
+// directory shows a directory entry by entry.
 func (r *root) directory(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -196,8 +196,8 @@ func (r *root) symlink(path string) error {
 	return err
 }
 
-// mkdir makes a directory of the server as the machine has it. The server gets its own,
-// and a way to it.
+// mkdir makes a directory of the server with the machine's mode. The server owns its own
+// directories, and can enter those above them.
 func (r *root) mkdir(path string, like *syscall.Stat_t) error {
 	if r.owner != nil && r.leadsThere(path) {
 		open := *like
@@ -217,8 +217,8 @@ func (r *root) mkdir(path string, like *syscall.Stat_t) error {
 	return r.owner.lend(r.at(path), like.Uid, like.Mode)
 }
 
-// mkdirLike makes a directory with the mode and owner of another. An owner that
-// the user namespace does not know cannot be had, and need not be.
+// mkdirLike makes a directory with the mode and owner of another, unless the user
+// namespace does not map that owner.
 func mkdirLike(dir string, like *syscall.Stat_t) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -227,8 +227,8 @@ func mkdirLike(dir string, like *syscall.Stat_t) error {
 	return syscall.Chmod(dir, like.Mode&0o7777)
 }
 
-// file shows a single file, which cannot have a writable layer: a copy of it, or
-// when it is large the file itself, unchangeable.
+// file shows a single file, which cannot have a writable layer: as a copy, or if it
+// is large as itself, read-only.
 func (r *root) file(path string, stat *syscall.Stat_t) error {
 	if r.readOnly != nil && isThere(r.at(path)) {
 		return r.bindReadOnly(path) // in a crowded directory, which cannot be written to
@@ -257,8 +257,8 @@ func (r *root) file(path string, stat *syscall.Stat_t) error {
 	return errors.Join(give(), syscall.Chmod(r.at(path), stat.Mode&0o7777))
 }
 
-// tree shows a directory and all below it. What the server changes goes to a
-// layer in memory; where the kernel refuses that, nothing can be changed.
+// tree shows a directory and all below it. The server's changes go to a layer in
+// memory; where the kernel refuses overlays, the tree is read-only.
 func (r *root) tree(path string, stat *syscall.Stat_t) error {
 	if r.readOnly == nil {
 		err := r.overlay(path, stat)
@@ -270,8 +270,8 @@ func (r *root) tree(path string, stat *syscall.Stat_t) error {
 	return r.bindReadOnly(path)
 }
 
-// bindReadOnly shows a path of the machine unchangeable, and as the server's if it is
-// theirs.
+// bindReadOnly shows a path of the machine read-only, owned by the server if it belongs
+// to the server's user.
 func (r *root) bindReadOnly(path string) error {
 	if r.owner != nil && r.theirs(path) {
 		err := r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
@@ -327,8 +327,8 @@ type lower struct {
 	drop   func()
 }
 
-// lower opens the lower layer for a path; what is theirs is mounted in the directory
-// of the layer with the server as its owner.
+// lower opens the lower layer for a path. If that belongs to the server's user, it is
+// mounted in the directory of the layer with the server as its owner.
 func (r *root) lower(path, layer string) (lower, error) {
 	if r.owner != nil && r.theirs(path) {
 		at := filepath.Join(layer, "lower")
@@ -346,8 +346,8 @@ func (r *root) lower(path, layer string) (lower, error) {
 	return lower{"/proc/self/fd/" + strconv.Itoa(fd), false, func() { _ = unix.Close(fd) }}, err
 }
 
-// bindReadOnly shows from at to, unchangeable. The flags are added by
-// mount_setattr(2), which leaves those alone that a user namespace has locked.
+// bindReadOnly mounts from at to, read-only. mount_setattr(2) adds the flags, and
+// keeps those that a user namespace has locked.
 func bindReadOnly(from, to string) error {
 	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind: %w", err)

@@ -15,8 +15,7 @@ type mountPoint struct {
 	fstype string
 }
 
-// kernelFilesystems lists those that hold no files of anybody's, but the state of
-// the kernel.
+// kernelFilesystems lists the types that hold the state of the kernel, and no files.
 var kernelFilesystems = map[string]bool{
 	"autofs": true, "binfmt_misc": true, "bpf": true, "cgroup": true, "cgroup2": true, "configfs": true,
 	"debugfs": true, "devpts": true, "devtmpfs": true, "efivarfs": true, "fusectl": true, "hugetlbfs": true,
@@ -24,7 +23,7 @@ var kernelFilesystems = map[string]bool{
 	"selinuxfs": true, "sysfs": true, "tracefs": true,
 }
 
-// holdsFiles reports whether what is mounted may be part of a server.
+// holdsFiles reports whether a mount may have files of a server.
 func (m mountPoint) holdsFiles() bool { return !kernelFilesystems[m.fstype] }
 
 // readMounts parses mountinfo (proc_pid_mountinfo(5)): the fifth field is the

@@ -10,10 +10,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// authorityFile is where the server finds whom to trust.
+// authorityFile has the certificate that the server is to trust.
 const authorityFile = "/run/marlow/" + sinkhole.AuthorityName
 
-// networkEnv returns what the server's programs have to be told of the network.
+// networkEnv returns the variables that the server's programs need for the network.
 func (l *Launcher) networkEnv(untold bool) []string {
 	switch {
 	case l.Network == report.NetworkAllow:
@@ -50,8 +50,7 @@ func (b *box) catch(from *os.File, network report.Network) {
 // callDeadline bounds how long the outer stage may take to be told of a call.
 const callDeadline = time.Second
 
-// call tells the sinkhole of the outer stage of a call. One that does not listen any
-// more is told no more.
+// call tells the sinkhole of the outer stage about a call, as long as it listens.
 func (b *box) call(c sinkhole.Call) {
 	if b.captures == nil || b.deaf {
 		return
@@ -90,8 +89,8 @@ type sinkholeNetwork struct {
 // sendDeadline bounds how long the last captures may take to be written.
 const sendDeadline = time.Second
 
-// closeNetwork does what the plan says with connections. The result is nil unless
-// that is to answer them.
+// closeNetwork treats connections as the plan says. It returns nil unless they are to
+// be answered.
 func closeNetwork(s spec) (*sinkholeNetwork, error) {
 	if s.Network == report.NetworkAllow {
 		return nil, nil
@@ -128,7 +127,7 @@ func closeNetwork(s spec) (*sinkholeNetwork, error) {
 	return h, nil
 }
 
-// end sees to it that what the server sent last is recorded.
+// end records what the server sent last.
 func (h *sinkholeNetwork) end() {
 	if h == nil {
 		return

@@ -36,8 +36,8 @@ type owner struct {
 	namespaces map[[2]uint32]*os.File
 }
 
-// newOwner returns an owner if the server needs one: if it is started by root of the
-// machine. The error says why one cannot be had for the directories given.
+// newOwner returns an owner if the machine's root starts the server, and nil otherwise.
+// The error says why the given directories cannot be mapped.
 func newOwner(dirs []string) (*owner, error) {
 	if os.Getuid() != 0 || inUserNamespace() {
 		return nil, nil
@@ -145,8 +145,8 @@ func (o *owner) lendTree(path, upper string, stat *syscall.Stat_t, depth int) er
 	return nil
 }
 
-// clone returns a detached mount of path that shows what its owner has as the
-// server's. The attributes are added (mount_setattr(2)).
+// clone returns a detached mount of path in which the server owns what the path's owner
+// has. It adds the attributes (mount_setattr(2)).
 func (o *owner) clone(path string, attributes uint64) (int, error) {
 	var stat unix.Stat_t
 	if err := unix.Lstat(path, &stat); err != nil {
@@ -227,11 +227,11 @@ func swap(id uint32) []syscall.SysProcIDMap {
 	return slices.DeleteFunc(all, func(m syscall.SysProcIDMap) bool { return m.Size <= 0 })
 }
 
-// ids says which the server has.
+// ids says which uid and gid the server has.
 type ids string
 
 const (
-	// rootsOwn: root's, for its files cannot be mapped, or those of whoever started the audit.
+	// rootsOwn: those of root, whose files cannot be mapped, or of the user who started the audit.
 	rootsOwn ids = "root"
 	// asRoot: it is uid 0 inside, and serverID outside.
 	asRoot ids = "mapped"
@@ -250,8 +250,8 @@ func (s spec) ids(mapped bool) ids {
 	return asRoot
 }
 
-// userNamespace makes the user namespace of the server. Nobody but root needs one here: the outer
-// stage has one then.
+// userNamespace sets the server's user namespace, which only root needs: without root the outer
+// stage has one.
 func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 	if os.Getuid() != 0 {
 		return
@@ -267,14 +267,14 @@ func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 			{ContainerID: personID, HostID: serverID, Size: 1}, {ContainerID: personID + 1, HostID: serverID + personID + 1, Size: serverIDs - personID - 1},
 		}
 		attr.Credential = &syscall.Credential{Uid: personID, Gid: personID}
-		attr.AmbientCaps = allCapabilities() // who is no root has none after an exec
+		attr.AmbientCaps = allCapabilities() // without root an exec drops all others
 	}
 	attr.Cloneflags |= syscall.CLONE_NEWUSER
 	attr.UidMappings, attr.GidMappings = ids, ids
 	attr.GidMappingsEnableSetgroups = true // to have none of root's
 }
 
-// allCapabilities are those that the kernel has.
+// allCapabilities lists the capabilities that the kernel has.
 func allCapabilities() (all []uintptr) {
 	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
 		all = append(all, c)
@@ -291,12 +291,12 @@ func forbidUserNamespaces(proc string) error {
 	return nil
 }
 
-// noUserNamespace explains why root could make no user namespace.
+// noUserNamespace explains why root could not make a user namespace.
 func noUserNamespace(err error) error {
 	return fmt.Errorf("make the server's user namespace: %w: raise user.max_user_namespaces (sysctl)", err)
 }
 
-// systemDirs hold what belongs to the machine, whatever the command names.
+// systemDirs belong to the machine, whatever the command names.
 var systemDirs = []string{"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp"}
 
 // theirs reports whether a path belongs to the user whom the server is for: it is in
@@ -310,15 +310,14 @@ func (v view) theirs(path string) bool {
 }
 
 // onTheWay reports whether a directory is shown only because it is above what the command
-// names: the server gets a directory of ours there, and nothing that is beside the way.
+// names: the server gets a directory of ours with nothing else in it.
 func (v view) onTheWay(path string) bool {
 	_, ruled := v.rules[filepath.Dir(path)]
 	return ruled && v.leadsThere(path) && !slices.Contains(systemDirs, path)
 }
 
-// apartFrom are the paths whose way is taken apart, so that the server gets them and
-// nothing beside: the working directory, the tree that the program was installed in, and what of the command not
-// everybody may read.
+// apartFrom returns the paths that the server gets without their neighbours: the working directory, the tree that the
+// program was installed in, and paths of the command that are not world-readable.
 func apartFrom(dir string, keep []string) []string {
 	apart := slices.DeleteFunc(slices.Clone(keep), func(path string) bool {
 		return path == dir || isPublic(path) && !isInstallation(path)
@@ -326,7 +325,7 @@ func apartFrom(dir string, keep []string) []string {
 	return slices.DeleteFunc(append(apart, dir), func(path string) bool { return slices.Contains(systemDirs, path) })
 }
 
-// isPublic reports whether everybody may read a path, or it is not there.
+// isPublic reports whether a path is world-readable or does not exist.
 func isPublic(path string) bool {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o004 == 0 {
 		return err != nil

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// A server that root starts is root, in root's home, and nothing else can be read off a container. For a client of
-// somebody's it is a person: with an id as people have them, a line in the table of users, and a home that is
-// a link to the one with the decoys.
+// A server that root starts is root, which shows it that it may be in a container. For a person's client it runs as
+// that person: with a common uid, a line in the table of users, and a home that is a link to the one with the decoys.
 
 // person is who a server runs as: the name and the home that it finds. The zero value is the user who started the audit.
 type person struct {
@@ -19,10 +18,10 @@ type person struct {
 	Home string `json:"home"`
 }
 
-// personID is the id that systems give to the first person on them (login.defs(5), UID_MIN).
+// personID is the uid of a system's first user (login.defs(5), UID_MIN).
 const personID = 1000
 
-// newPerson is a person for the machine of a name, whose home nobody has here. Somebody who is no root is one already.
+// newPerson returns a person without a home on the machine, who fits its host name; none if the audit does not run as root.
 func newPerson(host, home string) person {
 	if os.Getuid() != 0 {
 		if own, err := user.Current(); err == nil {
@@ -51,7 +50,7 @@ func (p person) env(taken []string) []string {
 	})
 }
 
-// settle gives a person the home of root, by a link, and a line in the tables of users and groups, where these can be changed.
+// settle links a person's home to root's, and adds a line to the tables of users and groups, where these can be changed.
 func (r *root) settle(p person, home string) error {
 	if p.Home == "" || p.Home == home {
 		return nil
@@ -89,7 +88,7 @@ func (r *root) settle(p person, home string) error {
 	return nil
 }
 
-// peopled is a table of users or groups with a line in place of whoever has its id.
+// peopled returns a table of users or groups with a line in place of the one with the same id.
 func peopled(table []byte, line string) []byte {
 	var all strings.Builder
 	for known := range strings.Lines(string(table)) {

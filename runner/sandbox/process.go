@@ -38,13 +38,13 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 	return p.box.dialer.dial(ctx, at)
 }
 
-// Opened are the decoys that were opened.
+// Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
-// Captures come from the sinkhole of the box.
+// Captures returns those of the box's sinkhole.
 func (p *process) Captures() <-chan sinkhole.Capture { return p.box.captures }
 
-// Call tells the sinkhole of the box.
+// Call tells the sinkhole of the box about a call.
 func (p *process) Call(c sinkhole.Call) { p.box.call(c) }
 
 // Stop kills the server's tree and takes the box down. Stdout and stderr can be
@@ -63,7 +63,7 @@ func (p *process) OutOfMemory() bool { return p.box.starved }
 func (p *process) Withheld(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || unix.Access(path, unix.R_OK) != nil || places.WithinAny(path, []string{"/proc", "/sys", "/dev"}) {
-		return "" // the kernel's are the sandbox's own
+		return "" // the sandbox mounts the kernel's files itself
 	}
 	dir := path
 	if !info.IsDir() {
@@ -78,7 +78,7 @@ func (p *process) Withheld(path string) string {
 	return ""
 }
 
-// Notes returns what the sandbox could not do as well as it should.
+// Notes returns what the sandbox could not do fully.
 func (p *process) Notes() []string {
 	notes := append(p.Run.Notes(), p.box.limits.unbounded...)
 	for line := range strings.Lines(p.box.said.String()) {

@@ -49,10 +49,10 @@ import (
 // endDeadline bounds how long the namespaces may take to go.
 const endDeadline = 10 * time.Second
 
-// notePrefix marks what a stage has to say that is no failure.
+// notePrefix marks a stage's messages that are not failures.
 const notePrefix = "note: "
 
-// maxSaid is how much of the end of what the stages say is kept, in bytes.
+// maxSaid bounds the kept end of the stages' messages, in bytes.
 const maxSaid = 8192
 
 // maxTrace bounds the trace of one run, in bytes.
@@ -62,18 +62,18 @@ const maxTrace = 1 << 30
 type Launcher struct {
 	// Network says what becomes of connections: Sinkhole unless it is set.
 	Network report.Network
-	// Tracer is the backend to use; Auto and "" are chosen from.
+	// Tracer is the backend to use; Auto and "" choose one.
 	Tracer plan.Tracer
 	// Env is set in the server's environment ("NAME=value").
 	Env []string
-	// Keep says that the traces are wanted, whole, when the audit is over.
+	// Keep has the traces kept whole after the audit.
 	Keep bool
 	// Named are the words that the user wrote for the command: the files that they name are shown. Nil: the command.
 	Named []string
 	// Memory bounds the memory of each run, in bytes; 0 is DefaultMemory.
 	Memory int64
 
-	// bindOnly has the sandbox do as where the kernel refuses overlays.
+	// bindOnly has the sandbox act as if the kernel refused overlays.
 	bindOnly bool
 	command  []string
 	dir      string
@@ -180,8 +180,7 @@ type box struct {
 	// view holds the machine's files that the server sees, without what is mounted over them.
 	view    view
 	starved bool
-	// captures come from the outer stage; nil where it has no sinkhole. When the
-	// box is abandoned nobody takes them.
+	// captures come from the outer stage; nil where it has no sinkhole.
 	captures  chan sinkhole.Capture
 	abandoned chan struct{}
 	// deaf: the outer stage could not be told of a call.
@@ -222,7 +221,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 	}
 	b.cmd.SysProcAttr = namespaces(os.Getuid(), os.Getgid(), network)
 	err = b.cmd.Start()
-	e.closeTheirs() // the stage has them, or nobody needs them
+	e.closeTheirs() // the stage has copies
 	if err != nil {
 		e.closeOurs()
 		return refused(err)
@@ -310,7 +309,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 }
 
 // end takes everything down: gently, so that the tracer can write its last line,
-// and then by the lifeline, whose end nothing inside survives.
+// and then by closing the lifeline, which nothing inside survives.
 func (b *box) end() {
 	_ = b.dialer.conn.Close() // nobody asks any more
 	_ = b.link.Close()        // the supervisor sees the end of the link and exits
@@ -330,7 +329,7 @@ func (b *box) end() {
 	b.limits.remove()
 }
 
-// explain says what went wrong in the box, by what its stages said.
+// explain says what went wrong in the box, from its stages' messages.
 func (b *box) explain(err error) error {
 	if errors.Is(err, shim.ErrNotStarted) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

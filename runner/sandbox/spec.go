@@ -49,7 +49,7 @@ type spec struct {
 // noParent is the Parent of a server that no client has started.
 const noParent = "/usr/bin/bash"
 
-// view returns what of the machine's files the server sees.
+// view returns the view of the machine's files.
 func (s spec) view(mounts []mountPoint) view {
 	var decoys []string
 	for _, f := range s.Decoys.Files {
@@ -65,8 +65,8 @@ func (s spec) view(mounts []mountPoint) view {
 // homeless is the home of a server whose user has none.
 const homeless = "/home/marlow"
 
-// homeOf is the home that the environment names, if it can be one, without
-// links: the sandbox writes to it in the making, and the trace names it so.
+// homeOf returns the home that the environment names, if it can be one, without
+// links: the sandbox writes to it, and the trace names it so.
 func homeOf(environ []string) string {
 	for _, entry := range environ {
 		value, ok := strings.CutPrefix(entry, "HOME=")
@@ -83,9 +83,8 @@ func homeOf(environ []string) string {
 	return homeless
 }
 
-// passed are the environment variables that a server gets from the user. The
-// rest may be secrets: a user who wants the server to have one says so in the
-// command (env NAME=VALUE server).
+// passed lists the environment variables that a server gets from the user. Others
+// may be secrets: a user can pass one in the command (env NAME=VALUE server).
 var passed = []string{
 	"COLORTERM", "CONDA_PREFIX", "DENO_DIR", "GOPATH", "GOROOT", "JAVA_HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"LOGNAME", "NODE_PATH", "NVM_BIN", "NVM_DIR", "PATH", "PNPM_HOME", "PYENV_ROOT", "PYTHONHOME", "PYTHONPATH",

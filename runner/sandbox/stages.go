@@ -112,9 +112,9 @@ func outer([]string) (int, error) {
 	return runTracer(s, s.ids(mapped))
 }
 
-// prepare builds the root that the server will see, or takes that of an earlier
-// run, and hands it on for the next. What is ours in it is made again: the server
-// may have removed it. It reports whether the files are the server's own id's.
+// prepare builds the root that the server will see, or takes over that of an earlier
+// run, and hands it on for the next. It makes our own files in it again: the server
+// may have removed them. It reports whether the server's own id has the files.
 func prepare(s spec, network *sinkholeNetwork) (mapped bool, err error) {
 	r := &root{dir: s.Mount, private: s.Private, sockets: s.Sockets}
 	if s.BindOnly {
@@ -171,7 +171,7 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	return errors.Join(share(s.Mount, to), to.Close())
 }
 
-// fromMachine builds the root out of what the machine has.
+// fromMachine builds the root from the machine's files.
 func (r *root) fromMachine(s spec) error {
 	info, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -212,7 +212,7 @@ func runTracer(s spec, as ids) (int, error) {
 		return 0, err
 	}
 	if trace.Halted(cmd.Process.Pid) {
-		return 0, errors.New("the tracer was stopped") // with us it goes, and the server
+		return 0, errors.New("the tracer was stopped") // our end is its end, and the server's
 	}
 	return code(cmd, cmd.Wait())
 }
@@ -274,8 +274,8 @@ func code(cmd *exec.Cmd, err error) (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// supervise changes the root and supervises the server as the shim in a Pod does: it is
-// the server's parent.
+// supervise changes the root and, as the server's parent, supervises it like the shim in a
+// Pod.
 func supervise(args []string) (int, error) {
 	guise := shim.NewGuise()
 	args = os.Args[len(os.Args)-len(args):] // the copies

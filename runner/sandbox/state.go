@@ -11,11 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
-// What a server leaves on disk it finds again when it is started again: the
-// outer stage hands a copy of its mounts to the command line as one descriptor
-// (open_tree(2), OPEN_TREE_CLONE), and the next outer stage attaches that in
-// place of a root of its own. All that was ever written is in those mounts, in
-// memory; it goes with the last descriptor, that is, with the command line.
+// A server that is started again finds the files that it left: the outer stage
+// hands a copy of its mounts to the command line as one descriptor (open_tree(2),
+// OPEN_TREE_CLONE), and the next outer stage attaches that in place of a root of
+// its own. All that was written is in those mounts, in memory; it is gone with the
+// last descriptor, that is, with the command line.
 
 // share sends a copy of the mounts at dir.
 func share(dir string, to *net.UnixConn) error {
@@ -63,7 +63,7 @@ func (l *Launcher) mountpoint() (string, error) {
 	return l.scratch.Path, nil
 }
 
-// keepState takes over what the box has built; the next one goes on with it.
+// keepState takes over the mounts of a box for the next one.
 func (l *Launcher) keepState(b *box) error {
 	state, err := take(b.state)
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *Launcher) Close() error {
 		err = l.state.Close()
 	}
 	if l.scratch != nil {
-		err = errors.Join(err, l.scratch.Remove()) // all that was ever there was mounted, and not for us
+		err = errors.Join(err, l.scratch.Remove()) // it is empty: its mounts were in other namespaces
 	}
 	return err
 }

@@ -36,9 +36,9 @@ type treatment int
 const (
 	hide    treatment = iota // not there
 	whole                    // shown with all that is below it; changes vanish
-	descend                  // a directory of ours, each entry treated by itself
-	empty                    // a directory of ours with nothing in it
-	special                  // /proc, /dev and /sys have ways of their own
+	descend                  // our own directory; each entry is treated by itself
+	empty                    // our own empty directory
+	special                  // /proc, /dev and /sys, each in its own way
 )
 
 // runtimes are the entries of a home, of ~/.config and so on, where language
@@ -103,7 +103,7 @@ func newView(home string, mounts []mountPoint, keep, decoys []string) view {
 	return v
 }
 
-// protect has a home show no more than its visible files and the language runtimes in it.
+// protect reduces a home to its visible files and the language runtimes in it.
 func (v view) protect(home string) {
 	for below, names := range runtimes {
 		shown := only(names...)
@@ -114,13 +114,13 @@ func (v view) protect(home string) {
 	}
 }
 
-// tempDirs are for the temporary files of everybody. The server has its own, small, with
-// what its command names and nothing else of the machine's in it: what it finds there
-// says nothing of the user, and is the same on every machine.
+// tempDirs are shared directories for temporary files. The server has small ones of its own,
+// which show only what its command names: they disclose nothing about the user, and are the
+// same on every machine.
 var tempDirs = []string{"/tmp", "/var/tmp"}
 
-// narrow has the directories between a directory for temporary files and what is kept
-// below it show only what is kept.
+// narrow reduces the directories between one for temporary files and a kept path to that
+// path.
 func (v view) narrow(kept, temp string) {
 	for dir := filepath.Dir(kept); places.Below(dir, temp); dir = filepath.Dir(dir) {
 		if !slices.ContainsFunc(v.keep, func(k string) bool { return k == dir || places.Below(dir, k) && places.Below(k, temp) }) {
@@ -140,8 +140,7 @@ func visible(also rule) rule {
 	return func(name string) bool { return !strings.HasPrefix(name, ".") || also(name) }
 }
 
-// treat decides about a directory or file. Its parent has been treated as
-// descend.
+// treat decides about a path whose parent was treated as descend.
 func (v view) treat(path string) treatment {
 	if m, ok := v.mountAt(path); ok && !m.holdsFiles() {
 		if slices.Contains([]string{"/proc", "/sys", "/dev"}, path) {
