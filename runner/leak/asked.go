@@ -9,13 +9,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// nobodys are first words of variables that are the name of no service.
+// nobodys lists first words of variables that do not name a service.
 var nobodys = strings.Fields("access admin api app auth base bearer client db default dev encryption login mcp my private prod secret server service session test user")
 
-// settleAsked decides where the secrets may go that the server has asked for by name, and
-// of which nobody has listed the services. To ask for a key is to have a use for it: it may
-// go over the network to whom the server looked up, as it is or as HTTP's Basic scheme has
-// it (RFC 7617). When some of that have the service in their name, it may go to them alone.
+// settleAsked decides where a secret may go whose variable the server has asked for, and
+// whose services are not listed. A server that asks for a key has a use for it: the key may
+// go over the network to a host that the server looked up, as it is or in HTTP's Basic scheme
+// (RFC 7617). If some of these hosts have the service in their name, it may go only to them.
 func (c *Collector) settleAsked(leaks []Leak) {
 	for _, v := range c.set.Vars {
 		if !v.Asked {
@@ -34,7 +34,7 @@ func (c *Collector) settleAsked(leaks []Leak) {
 	}
 }
 
-// mayGo reports whether a secret may go where it went. serves: the destination has the name of its service, or none has.
+// mayGo reports whether a secret may go where it went. serves: the destination's name has the service, or no host's does.
 func (c *Collector) mayGo(v decoy.Var, l Leak, serves bool) bool {
 	plain := l.Encoding == decoy.Plain
 	switch {
@@ -48,7 +48,7 @@ func (c *Collector) mayGo(v decoy.Var, l Leak, serves bool) bool {
 	return l.Home
 }
 
-// lookFor notes which variable that was asked for has the name of a file that is not there.
+// lookFor notes a variable that was asked for, if its value was looked for as a file.
 func (c *Collector) lookFor(e trace.Event) {
 	if e.Errno != "ENOENT" {
 		return

@@ -17,14 +17,14 @@ import (
 
 // The bounds of a Collector, by number.
 const (
-	// maxSightings are kept, at less than 2 KiB each.
+	// maxSightings bounds the sightings, of less than 2 KiB each.
 	maxSightings = 4096
-	// maxAsked are the requests whose times are kept.
+	// maxAsked bounds the requests whose times are kept.
 	maxAsked = 8192
 )
 
-// Collector takes in what the server did. Event, Capture and Response may each be
-// called from one goroutine, the others from any.
+// Collector searches what the server did for secrets. Event, Capture and Response may
+// each be called from one goroutine, the others from any.
 type Collector struct {
 	set     decoy.Set
 	matcher *decoy.Matcher
@@ -36,7 +36,7 @@ type Collector struct {
 	sockets sockets
 	// datagrams were sent and received.
 	datagrams datagrams
-	// filed are the asked-for variables whose value was looked for as a file.
+	// filed has the asked-for variables whose value was looked for as a file.
 	filed map[string]bool
 
 	mu         sync.Mutex
@@ -51,7 +51,7 @@ type Collector struct {
 func New(set decoy.Set) *Collector {
 	c := &Collector{set: set, matcher: decoy.NewMatcher(set), index: map[identity]*sighting{}, filed: map[string]bool{}}
 	c.sent, c.caught, c.said = newStreams(c, true), newStreams(c, true), newStreams(c, true)
-	c.stored = newStreams(c, false) // what they hold has not left the server
+	c.stored = newStreams(c, false) // stored bytes have not left the server
 	c.sockets, c.flows = sockets{}, flows{}
 	return c
 }
@@ -59,7 +59,7 @@ func New(set decoy.Set) *Collector {
 // Undigested is [decoy.Set.Undigested].
 func (c *Collector) Undigested() func(name string) string { return c.set.Undigested() }
 
-// Holds reports whether there is a secret in a value, in any form.
+// Holds reports whether a value contains a secret, in any form.
 func (c *Collector) Holds(value string) bool {
 	found, _ := c.matcher.Find([]byte(value))
 	return len(found) > 0
@@ -75,8 +75,8 @@ type identity struct {
 	at                    moment
 }
 
-// moment is where in the session something was seen: by the trace, by the number
-// of bytes that had come from the server, by a flow of the sinkhole, or by time.
+// moment is when in the session something was seen: by the trace, by the number of
+// bytes that the server had sent, by a flow of the sinkhole, or by time.
 type moment struct {
 	trace ledger.Moment // without its time, so that it can tell sightings apart
 	end   int64
@@ -95,7 +95,7 @@ type sighting struct {
 	offset  int64 // in the flow
 }
 
-// note enters what was found.
+// note enters the secrets that were found.
 func (c *Collector) note(s sighting, m decoy.Match) {
 	s.decoy, s.encoding, s.excerpt, s.count = m.Decoy, m.Encoding, m.Excerpt, 1
 	c.mu.Lock()
@@ -119,7 +119,7 @@ func (c *Collector) miss(n int) {
 	c.unsearched += n
 }
 
-// Event takes in an event of the trace.
+// Event searches an event of the trace.
 func (c *Collector) Event(e trace.Event) {
 	switch e.Op {
 	case trace.OpSend:
@@ -133,7 +133,7 @@ func (c *Collector) Event(e trace.Event) {
 	}
 }
 
-// seen is the sighting that an event gives if there is a secret in it.
+// seen returns the sighting for a secret in an event.
 func seen(e trace.Event, channel Channel, destination string) sighting {
 	m := ledger.MomentOf(e)
 	m.Time = time.Time{}
@@ -153,8 +153,8 @@ func (c *Collector) whole(s sighting, from string) bool {
 	return true
 }
 
-// store takes in bytes that were written to a file. Those of the decoy itself
-// may be written to it again.
+// store searches bytes that were written to a file. A decoy's own bytes may be
+// written to it again.
 func (c *Collector) store(e trace.Event) {
 	if _, own := c.set.Find(e.Path); own {
 		return
@@ -165,7 +165,7 @@ func (c *Collector) store(e trace.Event) {
 	}
 }
 
-// exec takes in what a program was started with.
+// exec searches the arguments and the environment of a program that was started.
 func (c *Collector) exec(e trace.Event) {
 	if e.Errno != "" {
 		return
@@ -187,8 +187,8 @@ func (c *Collector) exec(e trace.Event) {
 	}
 }
 
-// Response takes in one line of stdout; end is the number of bytes that had come
-// by then, its end included.
+// Response searches one line of stdout; end is the number of bytes received up to
+// and including its end.
 func (c *Collector) Response(line []byte, end int64) {
 	found, missed := c.matcher.Find(line)
 	c.miss(missed)
@@ -197,9 +197,9 @@ func (c *Collector) Response(line []byte, end int64) {
 	}
 }
 
-// Wire takes in a piece of what the server wrote to one of the connections of the
-// session, as it is on the wire; none at the end of that connection. Messages come
-// to Response besides, for there a secret may be in the escapes of a JSON text.
+// Wire searches a piece of what the server wrote to a connection of the session, as
+// it is on the wire; an empty piece ends the connection. Response gets its messages
+// as well: there a secret may be in the escapes of a JSON text.
 func (c *Collector) Wire(conn int, piece []byte, end int64) {
 	k := key{kind: Answer, pid: conn}
 	if len(piece) == 0 {
@@ -209,9 +209,9 @@ func (c *Collector) Wire(conn int, piece []byte, end int64) {
 	c.said.write(k, piece, false, sighting{identity: identity{channel: Answer, at: moment{end: end}}, time: time.Now()})
 }
 
-// Log is a writer that takes in what the server says besides: Stderr, or Stdout
-// where that carries no answers. What comes there belongs to the request that was in
-// flight when it came.
+// Log returns a writer that searches the server's other output: Stderr, or Stdout
+// where that carries no answers. The output belongs to the request that is in flight
+// when it comes.
 func (c *Collector) Log(channel Channel) io.Writer { return log{c, channel} }
 
 type log struct {
@@ -229,13 +229,13 @@ func (c log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sentRequest is a request, and when it was sent.
+// sentRequest is a request with the time at which it was sent.
 type sentRequest struct {
 	where ledger.Where
 	time  time.Time
 }
 
-// Asked takes in that a request was sent.
+// Asked notes that a request was sent.
 func (c *Collector) Asked(phase report.Phase, of report.Capability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,8 +244,8 @@ func (c *Collector) Asked(phase report.Phase, of report.Capability) {
 	}
 }
 
-// Capture takes in what came to the sinkhole. Questions to name servers are in
-// the trace.
+// Capture searches what the sinkhole received. The trace has the questions to name
+// servers.
 func (c *Collector) Capture(s sinkhole.Capture) {
 	c.datagrams.caught(s)
 	if s.Protocol == "dns" || s.Opaque {

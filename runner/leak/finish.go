@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// Finish searches what is held back, and says which part of the session each leak
-// belongs to. The trace and the sinkhole have come to their ends.
+// Finish searches what is held back, and returns the leaks, each with its part of the
+// session. Call it when the trace and the sinkhole have ended.
 func (c *Collector) Finish(l ledger.Ledger) []Leak {
 	c.sent.flush()
 	c.stored.flush()
@@ -38,7 +38,7 @@ func (c *Collector) Finish(l ledger.Ledger) []Leak {
 	var order []*Leak
 	for _, s := range c.found {
 		if f := c.flows[s.flow]; f != nil && traced[identity{decoy: s.decoy, from: f.from}] {
-			continue // the trace says more exactly when
+			continue // the trace knows the time more exactly
 		}
 		leak := c.leak(s, bySocket, l)
 		same := leak
@@ -74,7 +74,7 @@ func (c *Collector) Unsearched() int {
 	return c.unsearched + c.dropped
 }
 
-// leak is a sighting with all that is known in the end.
+// leak makes a Leak of a sighting.
 func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger) Leak {
 	seen := *s
 	out := Leak{
@@ -110,10 +110,10 @@ func (c *Collector) leak(s *sighting, bySocket map[socket]*flow, l ledger.Ledger
 	return out
 }
 
-// sentToOwner reports whether the other end is a service that the secret is for: the
-// sinkhole has handed out the address for its name. What the server says of the
-// other end, or was told by a name server of its own, counts for nothing. A service of the machine itself may be sent
-// what the user has set: it stands in for the one that the secret is for, as LocalStack and proxies of models do.
+// sentToOwner reports whether the other end is a service that the secret is for: the sinkhole has handed out the
+// address for its name. What the server says of the other end, or learned from another name server, does not count.
+// A service on the machine itself may get what the user has set: it stands in for the real one, as LocalStack and
+// proxies of models do.
 func (c *Collector) sentToOwner(s *sighting, f *flow) bool {
 	if f.destination.Addr().IsLoopback() && s.decoy.Variable && (s.encoding == decoy.Plain || s.encoding == decoy.Base64) {
 		return true
@@ -129,7 +129,7 @@ func ForService(services []string, name string) bool {
 // owned reports whether a flow went to the address that its name has.
 func (f *flow) owned() bool { return sinkhole.Gave(f.named, f.destination.Addr()) }
 
-// where places a sighting in the session.
+// where returns the part of the session that a sighting belongs to.
 func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	switch {
 	case s.channel == Answer:
@@ -144,8 +144,8 @@ func (c *Collector) where(s *sighting, l ledger.Ledger) ledger.Where {
 	return c.during(c.askedBefore(s.time))
 }
 
-// Answered is the exchange whose answer contains a byte, or that waited for one when it
-// came. A byte after a timed-out exchange belongs to the next one that was answered.
+// Answered returns the exchange whose answer contains a byte, or that waited for an answer when
+// the byte came. A byte after a timed-out exchange belongs to the next answered one.
 func Answered(l ledger.Ledger, end int64) ledger.Where {
 	in := func(e ledger.Exchange) ledger.Where {
 		return ledger.Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight}
@@ -161,7 +161,7 @@ func Answered(l ledger.Ledger, end int64) ledger.Where {
 	return server(report.PhaseIdle)
 }
 
-// during is the part of the session in which so many requests had been sent.
+// during returns the part of the session in which so many requests had been sent.
 func (c *Collector) during(asked int) ledger.Where {
 	if asked == 0 {
 		return server(report.PhaseStartup)

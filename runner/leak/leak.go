@@ -17,11 +17,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 )
 
-// Channel is the way that a secret took.
+// Channel is the way by which a secret left.
 type Channel string
 
-// The channels. For what the sinkhole received it is the protocol in capital
-// letters: "TCP", "UDP", "DNS", "HTTP", "HTTPS", "SMTP", ...
+// The channels. The sinkhole's are protocols in capital letters: "TCP", "UDP",
+// "DNS", "HTTP", "HTTPS", "SMTP", ...
 const (
 	DNS        Channel = "DNS"
 	UnixSocket Channel = "unix socket"
@@ -31,16 +31,16 @@ const (
 	// Stderr, and Stdout where that carries no answers, are logs.
 	Stderr Channel = "stderr"
 	Stdout Channel = "stdout"
-	// Argv and Environment are those of a program that was started; only what the
-	// environment had not had when the server was started.
+	// Argv and Environment are those of a program that was started; of the environment
+	// only what the server did not get at its own start.
 	Argv        Channel = "argv"
 	Environment Channel = "environment"
 	// File is another file than the decoy's own.
 	File Channel = "file"
 )
 
-// Network reports whether the channel leads to another machine, or to what answers
-// on this one at a network address.
+// Network reports whether the channel leads to a network address, be it on this
+// machine.
 func (c Channel) Network() bool {
 	switch c {
 	case UnixSocket, Answer, Stderr, Stdout, Argv, Environment, File:
@@ -49,7 +49,7 @@ func (c Channel) Network() bool {
 	return true
 }
 
-// Leak is one secret that took one way, in one part of the session.
+// Leak is one secret that left by one way, in one part of the session.
 type Leak struct {
 	ledger.Where
 	Decoy   decoy.ID
@@ -63,7 +63,7 @@ type Leak struct {
 	Home bool
 	// Refused: it was seen where every connection was refused.
 	Refused bool
-	// named is the name that the destination's address was handed out for; "" where the
+	// named is the name that the destination's address was handed out for; "" if the
 	// server had not looked it up.
 	named string
 	// local: the destination is on the loopback, and the sinkhole answered there.
@@ -72,15 +72,15 @@ type Leak struct {
 	Request string
 	// Excerpt as in decoy.Match.
 	Excerpt string
-	// Count is how often it was seen; at least 1. Time, PID and Syscall are those
-	// of the first time; PID is 0 for what the runner received itself.
+	// Count is how often it was seen; at least 1. Time, PID and Syscall are of the
+	// first time; PID is 0 for what the runner received itself.
 	Count   int
 	Time    time.Time
 	PID     int
 	Syscall string
 }
 
-// Evidence is the first time that it was seen.
+// Evidence describes the first time that it was seen.
 func (l Leak) Evidence() report.Evidence {
 	var b strings.Builder
 	b.WriteString(string(l.Channel))

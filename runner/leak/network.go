@@ -15,20 +15,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// The bounds of what is known of sockets and flows, by number.
+// Bounds on the number of sockets and flows that are known.
 const (
 	maxSockets = 4096
 	maxTurns   = 64
 	maxFlows   = 32768
 )
 
-// socket is the server's end of a connection: what the trace and the sinkhole
-// both know of it. It is zero where the trace does not say.
+// socket identifies the server's end of a connection by what both the trace and
+// the sinkhole know. It is zero where the trace does not know it.
 type socket struct {
 	protocol string
 	local    netip.AddrPort
-	// remote tells the connections apart that use one port after another; zero
-	// for what is no TCP, where one socket has many.
+	// remote tells successive connections from one port apart; zero for other
+	// protocols than TCP, where one socket has many.
 	remote netip.AddrPort
 }
 
@@ -39,14 +39,14 @@ func newSocket(protocol string, local, remote netip.AddrPort) socket {
 	return socket{protocol, local, remote}
 }
 
-// sockets has those that something was sent on.
+// sockets has those on which something was sent.
 type sockets map[socket]*conversation
 
 // conversation holds what was sent on one socket, when.
 type conversation struct {
 	remote netip.AddrPort // the other end
-	// sent is the number of bytes; turns are the offsets from which on the moment
-	// is another.
+	// sent is the number of bytes; turns are the offsets at which the moment
+	// changes.
 	sent  int64
 	turns []turn
 }
@@ -56,7 +56,7 @@ type turn struct {
 	sighting
 }
 
-// add takes in a send; nil where there are too many sockets to know this one.
+// add enters a send, unless there are too many sockets.
 func (all sockets) add(s socket, e trace.Event, gives sighting) {
 	c := all[s]
 	if c == nil || c.remote != e.Socket.Remote {
@@ -72,18 +72,18 @@ func (all sockets) add(s socket, e trace.Event, gives sighting) {
 	c.sent += e.Size
 }
 
-// atOffset is the moment in which the byte atOffset an offset was sent.
+// atOffset returns the moment in which the byte at an offset was sent.
 func (c *conversation) atOffset(offset int64) sighting {
 	return c.last(func(t turn) bool { return t.offset <= offset })
 }
 
-// atTime is the moment in which that was sent which the sinkhole had atTime a time: how
-// many bytes encryption adds, and where, it does not know.
+// atTime returns the moment in which the bytes were sent that the sinkhole received at a time:
+// under encryption their offset is not known.
 func (c *conversation) atTime(time time.Time) sighting {
 	return c.last(func(t turn) bool { return !t.time.After(time) })
 }
 
-// last is the last turn that is right, or the first of all.
+// last returns the last turn that fits, or the first of all.
 func (c *conversation) last(right func(turn) bool) sighting {
 	for i := len(c.turns) - 1; i > 0; i-- {
 		if right(c.turns[i]) {
@@ -93,7 +93,7 @@ func (c *conversation) last(right func(turn) bool) sighting {
 	return c.turns[0].sighting
 }
 
-// send takes in bytes that went to a socket.
+// send searches bytes that were sent on a socket.
 func (c *Collector) send(e trace.Event) {
 	if e.Socket == nil || e.Errno != "" {
 		return
@@ -124,8 +124,7 @@ func (c *Collector) send(e trace.Event) {
 	}
 }
 
-// tunnel takes in the names that a send asks for, and leaves what else there is in
-// it.
+// tunnel searches the names that a send looks up, and returns the rest of its bytes.
 func (c *Collector) tunnel(e trace.Event, s sighting) []byte {
 	behind, names := question(e)
 	for _, name := range names {
@@ -137,9 +136,9 @@ func (c *Collector) tunnel(e trace.Event, s sighting) []byte {
 	return e.Data
 }
 
-// datagrams weigh what was sent against what the sinkhole received, in bytes. The
-// trace has no more than the beginning of each, and not all that is none of TCP is
-// UDP: of UDP-Lite or ICMP nothing comes to the sinkhole.
+// datagrams compares the bytes of datagrams that were sent and that the sinkhole
+// received. The trace has only the beginning of each, and UDP-Lite or ICMP never
+// reach the sinkhole.
 type datagrams struct {
 	all, received int64
 	cut           bool
@@ -154,14 +153,14 @@ func (d *datagrams) sent(e trace.Event) {
 	d.cut = d.cut || e.Cut
 }
 
-// caught is called by another goroutine than sent.
+// caught is called from another goroutine than sent.
 func (d *datagrams) caught(part sinkhole.Capture) {
 	if part.Protocol == "udp" {
 		d.received += part.Size - part.Offset
 	}
 }
 
-// missed reports whether the end of one was not searched.
+// missed reports whether the end of a datagram was not searched.
 func (d *datagrams) missed() bool { return d.cut && d.received < d.all }
 
 // destination names an end point by its name, if it has one.
@@ -181,14 +180,15 @@ func request(data []byte) bool {
 	return bytes.Contains(line, []byte(" HTTP/1."))
 }
 
-// names takes in a name that was looked up. A secret may stand in one label, be
-// cut into several, or into several names below one domain, with labels before or
-// behind that count: whichever labels are joined, it shows in one of the streams.
+// names searches a name that was looked up. A secret may be in one label, or be cut
+// into several labels or into several names below one domain, with numbered labels
+// before or after it: whichever labels it is in, one of the streams joins them.
 func (s *streams) names(name string, gives sighting) {
 	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
 	domain := strings.ToLower(strings.Join(labels[max(0, len(labels)-2):], "."))
 	gives.channel, gives.destination, gives.from, gives.flow = DNS, domain, socket{}, 0
-	// What is found twice is shown as it was found first: here it says least.
+	// A sighting shows where a secret was found first: this stream, which says least,
+	// comes last.
 	defer s.once(key{kind: DNS, name: domain, pid: wholeName}, strings.Join(labels, ""), gives)
 	labels = labels[:max(0, len(labels)-2)]
 	if len(labels) == 0 {
@@ -211,8 +211,8 @@ func (s *streams) names(name string, gives sighting) {
 	}
 }
 
-// The streams of names besides those of the labels of one domain: the domain
-// included, and what is looked up below whichever domain.
+// The streams of names besides those of one domain's labels: with the domain, and
+// of all domains together.
 const (
 	wholeName = -1 - iota
 	anyDomain
@@ -230,7 +230,7 @@ func question(e trace.Event) (behind []byte, names []string) {
 	return behind, names
 }
 
-// asks are the names in a message to a name server, and what follows them.
+// asks returns the names in a message to a name server, and the bytes after them.
 func asks(data []byte, stream bool) (behind []byte, names []string) {
 	if stream && len(data) > 2 {
 		data = data[2:] // the length (RFC 1035, 4.2.2)
@@ -255,7 +255,7 @@ func asks(data []byte, stream bool) (behind []byte, names []string) {
 	return behind, names
 }
 
-// printable is a character of a name as a terminal may show it.
+// printable returns a character of a name in a form that is safe for a terminal.
 func printable(r rune) rune {
 	if r <= ' ' || r > '~' {
 		return '?'
@@ -263,7 +263,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// longLabel is the length of labels that do not count or name something, in bytes.
+// longLabel is the least length in bytes of a label that is neither a number nor a name.
 const longLabel = 16
 
 type flows map[uint64]*flow
@@ -276,8 +276,8 @@ type flow struct {
 	named, host, protocol, request string
 }
 
-// add takes in a part of a flow. Where there are too many, what a secret is found
-// in says less of itself.
+// add enters a part of a flow. If there are too many flows, the secrets of further
+// ones are described by less.
 func (all flows) add(part sinkhole.Capture) {
 	f := all[part.Flow]
 	if f == nil {
@@ -295,7 +295,7 @@ func (all flows) add(part sinkhole.Capture) {
 	f.request = cmp.Or(f.request, part.Request)
 }
 
-// channel is the protocol that was spoken.
+// channel returns the protocol that was spoken.
 func (f *flow) channel() Channel { return Channel(strings.ToUpper(f.protocol)) }
 
 // encrypted reports whether the server sent more than the sinkhole shows.

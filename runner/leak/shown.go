@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// maxShown is how much of what was sent an excerpt shows, in bytes.
+// maxShown bounds an excerpt of what was sent, in bytes.
 const maxShown = 160
 
 // Shown returns what the sinkhole received, for the report: one entry for all that was
@@ -52,7 +52,7 @@ func (c *Collector) Shown(captures []sinkhole.Capture, l ledger.Ledger) []report
 // Place returns the part of the session in which something was sent. Call it after Finish.
 func (c *Collector) Place(s sinkhole.Capture, l ledger.Ledger) ledger.Where { return c.placed(s, l) }
 
-// placed is the part of the session in which something was sent.
+// placed returns the part of the session in which something was sent.
 func (c *Collector) placed(s sinkhole.Capture, l ledger.Ledger) ledger.Where {
 	transport := "tcp"
 	if s.Protocol == "udp" {
@@ -76,8 +76,8 @@ func (c *Collector) placed(s sinkhole.Capture, l ledger.Ledger) ledger.Where {
 	return l.At(m)
 }
 
-// excerpt is the beginning of what was sent, or where there is a secret in it
-// what stands before that and the secret shortened.
+// excerpt returns the beginning of what was sent, or if a secret is in it, the text
+// before it and the secret, shortened.
 func (c *Collector) excerpt(data []byte) string {
 	if secret := c.secret(data); secret != "" {
 		return secret
@@ -94,10 +94,10 @@ func (c *Collector) excerpt(data []byte) string {
 	}, string(data))
 }
 
-// redacted is a line that may hold a secret.
+// redacted returns a line with its secret shortened.
 func (c *Collector) redacted(text string) string { return cmp.Or(c.secret([]byte(text)), text) }
 
-// secret is the first secret in some bytes, shortened, with the text before it.
+// secret returns the first secret in some bytes, shortened, with the text before it.
 func (c *Collector) secret(data []byte) string {
 	found, _ := c.matcher.Find(data)
 	if len(found) == 0 {

@@ -11,21 +11,21 @@ import (
 
 // The bounds of a stream, by number.
 const (
-	// maxMarks are the places of a stream whose moment is known.
+	// maxMarks bounds the places of a stream whose moment is known.
 	maxMarks = 256
-	// maxRepeats is how many of the last pieces of a stream are compared with the
-	// next, where pieces are known to be sent twice.
+	// maxRepeats is how many of the last pieces are compared with the next one,
+	// in streams whose pieces may be repeated.
 	maxRepeats = 8
 )
 
 // The bounds of all streams of one kind.
 const (
-	// maxHeld bounds what they may hold, in bytes; streamBytes and markBytes are
-	// about what one and each of its marks take.
+	// maxHeld bounds their memory in bytes; streamBytes and markBytes are the
+	// approximate cost of a stream and of a mark.
 	maxHeld     = 32 << 20
 	streamBytes = 1024
 	markBytes   = 512
-	// maxGone is how many that had to make room are remembered, by number.
+	// maxGone bounds the number of remembered streams that had to make room.
 	maxGone = 65536
 )
 
@@ -37,8 +37,8 @@ type key struct {
 	pid  int // or another number, where several streams have the same name
 }
 
-// streams are the scanners of what comes in pieces. They hold at most maxHeld;
-// the one that was silent longest makes room for others.
+// streams are the scanners of bytes that come in pieces. They hold at most maxHeld
+// bytes; the stream that was silent longest makes room for others.
 type streams struct {
 	of *Collector
 	// whole: a stream that goes on after it had to make room counts as one that
@@ -47,7 +47,7 @@ type streams struct {
 
 	mu    sync.Mutex
 	open  map[key]*stream
-	order *list.List // of them, the one that was silent longest first
+	order *list.List // the one that was silent longest comes first
 	held  int
 	gone  map[key]struct{}
 }
@@ -66,14 +66,14 @@ type stream struct {
 	cost    int // as last counted
 }
 
-// mark says what gives a sighting from an offset on.
+// mark has the sighting for secrets from an offset on.
 type mark struct {
 	offset int64
 	sighting
 }
 
-// write takes in the next piece of a stream. cut: bytes behind it are missing. A
-// secret in it is entered as the sighting.
+// write searches the next piece of a stream, and enters a secret in it as the
+// sighting. cut: bytes after the piece are missing.
 func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,7 @@ func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.weigh(st)
 }
 
-// once is write for a stream whose case may be changed, and whose pieces may come
-// several times.
+// once is write for a stream whose pieces may change case and be repeated.
 func (s *streams) once(k key, piece string, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *streams) get(k key, open func(*decoy.Matcher) *decoy.Scanner) *stream {
 	return st
 }
 
-// weigh counts what a stream holds after it was written to, and makes room.
+// weigh updates the cost of a stream that was written to, and makes room.
 func (s *streams) weigh(st *stream) {
 	cost := streamBytes + len(st.marks)*markBytes + st.scanner.Held()
 	s.held += cost - st.cost
@@ -132,7 +131,7 @@ func (s *streams) evict() {
 	if len(s.gone) < maxGone {
 		s.gone[st.key] = struct{}{}
 	} else if s.whole {
-		s.of.miss(1) // it may go on without our knowing
+		s.of.miss(1) // it may go on unseen
 	}
 }
 
@@ -182,7 +181,7 @@ func (st *stream) flush(c *Collector) {
 	st.scanner.Unsearched = 0
 }
 
-// note enters what was found, each as what the piece gives that it begins in.
+// note enters the secrets that were found, each as the sighting of the piece in which it begins.
 func (st *stream) note(c *Collector, found []decoy.Match) {
 	for _, m := range found {
 		i := sort.Search(len(st.marks), func(i int) bool { return st.marks[i].offset > m.Offset })
