@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// mostAttack bounds the launch in which guards are tried.
+	// mostAttack bounds the time of the launch in which guards are tried.
 	mostAttack = 40 * time.Second
 	// attackSettle is how long the server has to be quiet after each call of it.
 	attackSettle = 5 * time.Millisecond
@@ -31,8 +31,8 @@ const (
 	maxFatal        = 2
 	// launchMarks keeps the marks of these launches apart.
 	launchMarks = 100_000
-	// maxSeenFiles is how many paths of one capability are looked for values in, maxSeenHosts
-	// how many hosts, maxSeenPrograms how many programs.
+	// maxSeenFiles, maxSeenHosts and maxSeenPrograms bound the paths, hosts and programs of one
+	// capability that are searched for values.
 	maxSeenFiles    = 256
 	maxSeenHosts    = 64
 	maxSeenPrograms = 64
@@ -46,7 +46,7 @@ var (
 // attackAll makes the launch in which guards are tried: each tool is called once with
 // arguments that it has accepted, and then with one value changed.
 func attackAll(plan Plan, how *launch, runs []observation) {
-	standIn(plan, how, runs) // what is missing would end many a call before its guard
+	standIn(plan, how, runs) // without missing programs many a call would end before its guard
 	how.calls, how.given = 0, map[string]json.RawMessage{}
 	for _, o := range slices.Backward(runs) { // the exercise counts most
 		maps.Copy(how.given, o.result.Accepted)
@@ -57,8 +57,8 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
 }
 
-// lures are the directories, of those that tools keep to, that get a link and a sibling; and the
-// home, for "~" leads there. The scratch directory is one only of a server that was started for it.
+// lures returns the directories that get a link and a sibling: those that tools keep to, and the home,
+// for "~" leads there. The scratch directory is among them only if the server was started for it.
 func (p Plan) lures(bases []string) []string {
 	bases = slices.DeleteFunc(slices.Clone(bases), func(dir string) bool {
 		if dir == scratch {
@@ -72,7 +72,7 @@ func (p Plan) lures(bases []string) []string {
 	return bases
 }
 
-// unattackable enters why guards are not tried.
+// unattackable marks the launch as impossible if guards are not to be tried.
 func unattackable(how launch, p Plan, _ []observation) launch {
 	switch {
 	case p.Probe.Attack == plan.AttackOff:
@@ -83,8 +83,8 @@ func unattackable(how launch, p Plan, _ []observation) launch {
 	return how
 }
 
-// tryGuards runs the server to try its guards, and once more where it ends in an attempt: what
-// comes after that one is tried then. What was seen in all of these runs is one observation.
+// tryGuards runs the server to try its guards. If an attempt ends it, the server runs again for the
+// attempts after that one. All these runs are one observation.
 func tryGuards(ctx context.Context, how launch, start func(context.Context, launch) observation) observation {
 	o := start(ctx, how)
 	fatal := map[report.Capability]int{}
@@ -109,7 +109,7 @@ func tryGuards(ctx context.Context, how launch, start func(context.Context, laun
 	return o
 }
 
-// seenIn collects what each capability has done in some launches.
+// seenIn collects what each capability did in some launches.
 func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	all := map[report.Capability]attack.Seen{}
 	for _, o := range runs {
@@ -138,8 +138,8 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	return all
 }
 
-// apart takes the launches in which guards were tried and decoys varied out of all: they
-// say nothing of a server but what their rules read.
+// apart splits the launches in which guards were tried and decoys varied from the others: only
+// rules of their own read them.
 func apart(all []observation) (runs []observation, attacked, varied observation) {
 	for _, o := range all {
 		switch o.how.moment {
@@ -154,15 +154,15 @@ func apart(all []observation) (runs []observation, attacked, varied observation)
 	return runs, attacked, varied
 }
 
-// witness sees in the trace, as it comes, which attempts have succeeded, and what statements with a
-// mark have changed in files.
+// witness watches the trace for attempts that succeed, and for statements with a mark that change
+// files.
 type witness struct {
 	mu     sync.Mutex
 	proven map[int]bool
 	stored []attack.Statement
 }
 
-// witness makes one for a launch in which guards are tried; nil for any other.
+// witness returns the witness of a launch in which guards are tried; nil for any other.
 func (how launch) witness() *witness {
 	if how.attack == nil {
 		return nil
@@ -197,8 +197,8 @@ func (w *witness) saw(call int) bool {
 	return w.proven[call]
 }
 
-// statements are those that came to the sinkhole, or changed a database that the server has itself,
-// once the trace has ended.
+// statements returns those that the sinkhole received, or that changed a database of the server's own. Call it
+// when the trace has ended.
 func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement {
 	if w == nil {
 		return nil
@@ -206,8 +206,8 @@ func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement
 	return slices.Concat(heard.statements, w.stored, attack.ReadBack(r.Attempts, time.Now()))
 }
 
-// judgeAttacked returns what a server has only done where its guards were tried, and no attempt
-// explains: it may have waited for the client that this launch has, or for as many calls.
+// judgeAttacked returns findings about what a server did only where its guards were tried, and that no
+// attempt explains: it may have waited for the client of this launch, or for as many calls.
 func judgeAttacked(in rules.Input, attacked observation, found []report.Finding) []report.Finding {
 	in.Occasion, in.Profile, in.Leaks = rules.Attacking, attacked.profile, nil
 	in.Arguments = arguments([]observation{attacked})

@@ -8,12 +8,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// maxBound is how many directories a server is taken to be started for.
+// maxBound bounds the directories that a server may be started for.
 const maxBound = 4
 
-// bound are the directories that the operator has started the server for: absolute
-// paths without an ending in the command and in the variables that were set, but for
-// those that the programs in the command lie in.
+// bound returns the directories that the operator has started the server for: absolute
+// paths without an extension in the command and in the variables that were set, except
+// those that hold the programs of the command.
 func (p Plan) bound() (found []string) {
 	if len(p.Command) == 0 {
 		return nil
@@ -32,8 +32,8 @@ func (p Plan) bound() (found []string) {
 	return found
 }
 
-// holdsProgram reports whether a path leads to something in the command that is run,
-// or of a directory that belongs to the machine, or holds such a thing.
+// holdsProgram reports whether a path is or holds a program of the command, or belongs to
+// the machine.
 func (p Plan) holdsProgram(dir string) bool {
 	for _, own := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"} {
 		if places.Within(dir, own) {

@@ -8,40 +8,39 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// The bounds of what is kept of the captures, by number: those of questions to a
-// name server, of which a tunnel makes very many, have one of their own. One is
-// less than 20 KiB.
+// Bounds on the number of captures that are kept, of less than 20 KiB each. Questions to
+// a name server have a bound of their own, for a tunnel asks very many.
 const (
 	maxQuestions = 256
 	maxOthers    = 512
 )
 
-// caught holds what came to the sinkhole in one run.
+// caught holds what the sinkhole received in one run.
 type caught struct {
-	// captures are the first of each kind, in order; dropped counts the others.
+	// captures has the first of each kind, in order; dropped counts the others.
 	captures []sinkhole.Capture
 	dropped  int
 	// lost is how many bytes the sinkhole itself did not keep.
 	lost int64
-	// opaque counts the captures that are; opaqueTo is where the first led.
+	// opaque counts the opaque captures; opaqueTo is the destination of the first.
 	opaque   int
 	opaqueTo string
 
 	// metadata has the metadata services that were asked something, by name or address:
-	// true where that was no more than which machine this is.
+	// true if they were asked only which machine this is.
 	metadata map[string]bool
-	// versions has the registries of packages that were asked something: the request, where
-	// that was which versions there are of one package, and "" where it was anything else, too.
+	// versions has the registries of packages that were asked something: the request, if it was
+	// only for the versions of one package, and "" otherwise.
 	versions map[string]string
-	// unasked are those that were connected to, and asked nothing on some connection.
+	// unasked has the metadata services with a connection on which nothing was asked.
 	unasked map[string]bool
 
 	questions, others int
-	// last is where the last capture of a flow is, while it may go on.
+	// last is the index of a flow's last capture, while the flow may go on.
 	last map[uint64]int
 }
 
-// catch takes captures until there are no more, and shows each to look.
+// catch receives all captures, and shows each to look.
 func catch(from <-chan sinkhole.Capture, look func(sinkhole.Capture)) caught {
 	var all caught
 	if from == nil {
@@ -94,15 +93,15 @@ func (all *caught) add(c sinkhole.Capture) {
 	all.captures = append(all.captures, c)
 }
 
-// has reports whether the same was sent before, and kept: a call that is made again and again
-// sends it again and again.
+// has reports whether a capture with the same bytes is kept already: a call that is repeated
+// repeats what it sends.
 func (all *caught) has(c sinkhole.Capture) bool {
 	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
 		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
 	})
 }
 
-// sole notes the request that a host got, "" once it got another.
+// sole notes the only request that a host got, "" once it gets another.
 func sole(requests map[string]string, host, request string) map[string]string {
 	if requests == nil {
 		requests = map[string]string{}
@@ -114,7 +113,7 @@ func sole(requests map[string]string, host, request string) map[string]string {
 	return requests
 }
 
-// alone notes whether a host was asked for one thing, and stays false once it was asked for another.
+// alone notes whether a host was asked only one thing; it stays false once the host is asked another.
 func alone(hosts map[string]bool, host string, is bool) map[string]bool {
 	if hosts == nil {
 		hosts = map[string]bool{}

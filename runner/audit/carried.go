@@ -13,9 +13,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// carried are the credentials in what the server answered that it has brought along: not
-// those that the audit, its user or a file on the machine gave it, nor any that it drew
-// anew. What was drawn comes once; what is brought along, again in another call or launch.
+// carried returns the credentials in the server's answers that are built into it: neither those
+// that the audit, its user or a file on the machine gave it, nor random ones. A random one comes
+// once; a built-in one comes again in another call or launch.
 func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
 	foreign := func(value string) bool {
@@ -54,8 +54,8 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	return all
 }
 
-// handed reports whether the user has given a value in an argument, or the manifest offers
-// it for one. What the server said in an answer first may well be in an argument later.
+// handed reports whether the user gave a value in an argument, or the manifest offers it for
+// one. A value of an earlier answer may be in a later argument; that does not count.
 func handed(in rules.Input, value string) bool {
 	m := in.Manifest
 	offered := slices.ContainsFunc(slices.Concat(m.Tools, m.ResourceTemplates, m.Prompts), func(raw json.RawMessage) bool {
@@ -69,8 +69,8 @@ func handed(in rules.Input, value string) bool {
 	return false
 }
 
-// fetches reports whether what a capability answers may come from elsewhere: from a program,
-// from a file that the server has not written itself, or from a network that is no sinkhole.
+// fetches reports whether the answer of a capability may come from elsewhere: from a program, a
+// file that the server did not write, or a network other than the sinkhole.
 func fetches(plan Plan, seen profile.Profile, of report.Capability) bool {
 	written := map[string]bool{}
 	for _, e := range seen.Effects {
@@ -92,7 +92,7 @@ func fetches(plan Plan, seen profile.Profile, of report.Capability) bool {
 	})
 }
 
-// withoutCarried shortens credentials that the server carries wherever the report shows them.
+// withoutCarried shortens built-in credentials wherever the report shows them.
 func withoutCarried(r *report.Report, in rules.Input) {
 	var pairs []string
 	for _, value := range rules.CarriedValues(in) {

@@ -127,8 +127,7 @@ func pointer(unseen report.Incomplete) *report.Incomplete {
 	return &unseen
 }
 
-// merge joins what was seen in all runs: what a server did when it was started
-// first, it did.
+// merge joins what was seen in all runs.
 func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	for _, o := range runs {
 		if o.how.refuse {
@@ -143,8 +142,8 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	return seen, leaks
 }
 
-// repeatable are the runs that every audit makes of a server: there may be no time for those
-// in which connections are refused, a week goes by, or the surroundings or programs are others.
+// repeatable returns the runs that every audit makes: there may be no time for those in which
+// connections are refused, a week passes, or the surroundings or programs are others.
 func repeatable(runs []observation) []observation {
 	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool {
 		return slices.Contains([]report.Moment{report.LaunchRefused, report.LaunchWeek, report.LaunchDisguise, report.LaunchStandIns}, o.how.moment)
@@ -162,16 +161,16 @@ func launches(runs []observation) int {
 	return n
 }
 
-// incomplete finds the first reason, in the order of cause, why the audit could
-// not observe everything. A first run that only showed that the server has to
-// be talked to differently has to have been watched, not to have answered.
+// incomplete returns the first reason, in the order of cause, why the audit could
+// not observe everything. A first run that only showed that the server speaks
+// another transport must have been watched, but need not have answered.
 func incomplete(runs []observation) report.Incomplete {
 	first := exercised(runs)
 	reason := first.unanswered()
 	for _, o := range runs {
 		switch why := o.unwatched(); {
 		case why.Reason == "", o.dispensable():
-		case why.Reason == report.ReasonTimeout && reason.Reason == why.Reason: // the first has used the time up
+		case why.Reason == report.ReasonTimeout && reason.Reason == why.Reason: // the first one used up the time
 		default:
 			return o.during(why)
 		}
@@ -200,8 +199,8 @@ func incomplete(runs []observation) report.Incomplete {
 	return unlisted(runs)
 }
 
-// refused says that not one call of a tool was accepted, and what was said instead:
-// often a key is missing, or an argument that nobody could guess.
+// refused says that no call of a tool was accepted, and what the server said: often a
+// key is missing, or an argument that cannot be guessed.
 func (o observation) refused(tools report.Exercised) string {
 	message := "the only tool refused every call"
 	if tools.Listed > 1 {
@@ -215,13 +214,13 @@ func (o observation) refused(tools report.Exercised) string {
 	return message
 }
 
-// dispensable reports whether it is no more than a gap that a run did not come to be:
-// it only shows more.
+// dispensable reports whether an audit can do without a run that failed: the run would
+// only have shown more, and is a gap.
 func (o observation) dispensable() bool {
 	return o.launched != nil && o.how.moment != "" && !o.how.row().needed
 }
 
-// during says of a reason in which launch it came up, unless that was the first.
+// during adds to a reason the launch in which it came up, unless that was the first.
 func (o observation) during(reason report.Incomplete) report.Incomplete {
 	if o.how.moment != "" {
 		reason.Message = "when the server was started again, " + o.how.row().how + ": " + reason.Message
@@ -243,7 +242,7 @@ func (o observation) unanswered() report.Incomplete {
 	return reason
 }
 
-// overflow returns why something may have been done that the judgement has not seen.
+// overflow returns why the rules may not have seen something that was done.
 func (o observation) overflow() report.Incomplete {
 	var what string
 	switch {
@@ -273,10 +272,10 @@ func (o observation) overflow() report.Incomplete {
 	return report.Incomplete{Reason: report.ReasonTraceOverflow, Message: what}
 }
 
-// hidden is a planted file that was opened although the trace speaks neither of
-// that nor of a directory of its that was moved away: a link that came with the
-// server leads to it by a name that says nothing. What was done to the name alone,
-// such as to move something there, is no opening.
+// hidden returns a planted file that was opened although the trace shows neither
+// that nor a move of one of its directories: a link that came with the server leads
+// to it by another name. Calls on the name alone, such as a rename to it, do not
+// open it.
 func (o observation) hidden() string {
 	for _, file := range o.opened {
 		known := slices.ContainsFunc(o.profile.Effects, func(e profile.Effect) bool {
@@ -295,7 +294,7 @@ func (o observation) hidden() string {
 	return ""
 }
 
-// exit says how the server ended, for people.
+// exit says how the server ended.
 func (o observation) exit() string {
 	switch {
 	case o.launched != nil, o.untraced:
@@ -311,7 +310,7 @@ func (o observation) exit() string {
 	}
 }
 
-// explainExit adds to a message what is known about the end of the server.
+// explainExit adds how the server ended to a message.
 func (o observation) explainExit(message string) string {
 	if o.exited {
 		message += fmt.Sprintf(" (%s)", o.exit())
@@ -325,9 +324,9 @@ func (o observation) explainExit(message string) string {
 	return message
 }
 
-// complaint is the line of stderr that most likely says why a server gave up:
-// the last that begins with the name of an error, else the last that speaks of one,
-// else the last. What only says where it was is left out.
+// complaint returns the line of stderr that most likely says why a server gave up:
+// the last that begins with the name of an error, else the last that mentions one,
+// else the last. Lines of a stack trace are left out.
 func complaint(stderr string) string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(stderr), "\n"), func(line string) bool {
 		line = strings.TrimSpace(line)
@@ -351,7 +350,7 @@ var (
 	troubled = lazyregexp.New(`(?i)error|exception|fatal|panic|cannot|not set|required`)
 )
 
-// problems returns what the reader of the report should know besides the findings.
+// problems returns the errors of a run for the report.
 func (o observation) problems() []string {
 	var all []string
 	all = append(all, o.notes...)
