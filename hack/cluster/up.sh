@@ -70,11 +70,16 @@ await() {
 }
 
 start_node() {
-	setsid unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc \
-		./node.sh </dev/null >"$STATE/logs/node.log" 2>&1 9>&- &
-	remember "$STATE/unshare.pid" $!
+	# It records itself before it lets go of the lock: a down.sh finds it, even if this script is killed here.
+	(
+		remember "$STATE/unshare.pid" "$BASHPID"
+		exec setsid unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc ./node.sh 9>&-
+	) </dev/null >"$STATE/logs/node.log" 2>&1 &
 	local init
-	until init=$(tr -d ' ' <"/proc/$!/task/$!/children") && [ -n "$init" ]; do sleep 0.02; done
+	until [ "$(cat "/proc/$!/comm")" = unshare ] && init=$(tr -d ' ' <"/proc/$!/task/$!/children") && [ -n "$init" ]; do
+		kill -0 $! || die "the node could not be started; see $STATE/logs/node.log"
+		sleep 0.02
+	done
 	remember "$STATE/node.pid" "$init"
 	await 20 "the node's namespaces" test -e "$STATE/node.waiting"
 	# The node's only ways are its own networks and the host's end of the link.

@@ -46,7 +46,7 @@ func built(t *testing.T, compiler ...string) string {
 
 // TestADayGoesBy: a day's waits end at once, and all clocks have gone on by a day.
 func TestADayGoesBy(t *testing.T) {
-	day := trace.Clock{Rate: 30000, For: 10 * time.Second}
+	day := trace.Clock{Rate: 30000, For: time.Minute}
 	for name, command := range map[string][]string{
 		"Go":     {built(t, "go", "build", "-o", "OUT", "./testdata/waits")},
 		"static": {built(t, "gcc", "-static", "-o", "OUT", "testdata/waits.c")},
@@ -100,7 +100,7 @@ assert time.monotonic() >= begun + 3600
 
 // TestAnswers: an answer comes before a time-out of seconds ends, however fast time goes.
 func TestAnswers(t *testing.T) {
-	week := trace.Clock{Rate: 210000, For: 10 * time.Second}
+	week := trace.Clock{Rate: 210000, For: time.Minute}
 	for _, ask := range []string{`b.connect(a.getsockname()); b.send(b"hello")`, `b.sendto(b"hello", a.getsockname())`} {
 		if out := output(t, week, "python3", "-c", strings.Replace(asking, "ASK", ask, 1)); out != "hello\n" {
 			t.Errorf("%s: the answer is %q", ask, out)
