@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// The most that an answer says, in bytes. The API server cuts warnings at 256 bytes
-// each and 4096 in all.
+// The bounds of an answer in bytes. The API server cuts warnings at 256 bytes each and 4096 in
+// all.
 const (
 	maxWarning    = 256
 	maxWarnings   = 10
@@ -24,7 +24,7 @@ const (
 	maxAnnotation = 512
 )
 
-// The words of a decision, for the metric and the audit log.
+// The values of a decision in the metric and the audit log.
 const (
 	denied    = "denied"
 	warned    = "warned"
@@ -33,8 +33,7 @@ const (
 	unmatched = "unmatched"
 )
 
-// weigh says a decision in a word, with the opinion that it rests on; nil if no
-// policy is about the object.
+// weigh returns a decision in one word and the opinion behind it; nil if no policy applies.
 func weigh(decision gate.Decision) (string, *gate.Opinion) {
 	words := []string{unmatched, allowed, audited, warned, denied}
 	most, on := 0, (*gate.Opinion)(nil)
@@ -50,7 +49,7 @@ func weigh(decision gate.Decision) (string, *gate.Opinion) {
 	return words[most], on
 }
 
-// weight is the place of an opinion among the words.
+// weight ranks an opinion among the decision words.
 func weight(opinion *gate.Opinion) int {
 	mode := opinion.Policy.Gate.Mode
 	switch {
@@ -64,7 +63,7 @@ func weight(opinion *gate.Opinion) int {
 	return 4
 }
 
-// answer writes a decision as the API server wants it.
+// answer converts a decision into an AdmissionResponse.
 func answer(uid types.UID, decision gate.Decision) *admissionv1.AdmissionResponse {
 	response := &admissionv1.AdmissionResponse{
 		UID: uid, Allowed: decision.Allowed, Warnings: warnings(decision.Warnings), AuditAnnotations: annotations(decision),
@@ -89,8 +88,8 @@ func warnings(all []string) []string {
 	return some
 }
 
-// annotations are for the API server's audit log, which puts the name of the webhook
-// before each key: gate.mcpaudit.dev/decision.
+// annotations go to the API server's audit log, which prefixes each key with the webhook's
+// name: gate.mcpaudit.dev/decision.
 func annotations(decision gate.Decision) map[string]string {
 	word, on := weigh(decision)
 	if on == nil {

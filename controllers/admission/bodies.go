@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// errBudget says that a request was dropped because others need the memory.
+// errBudget means that a request was dropped to free memory for others.
 var errBudget = errors.New("the gate holds too many large requests")
 
-// bodies bounds the bytes of all requests that are being received or decided. Memory is
-// taken as bytes arrive, not as they are announced, and an address that holds the most
-// gives way first, so that clients which send half a request cannot keep others out.
+// bodies bounds the total bytes of requests being received or decided. Memory counts as bytes
+// arrive, not as Content-Length announces, and the address holding the most is dropped first,
+// so clients that send half a request cannot lock others out.
 type bodies struct {
 	limit int
 
@@ -23,7 +23,7 @@ type bodies struct {
 	held []*body
 }
 
-// body holds what one request takes.
+// body is the memory held by one request.
 type body struct {
 	remote    string
 	size      int
@@ -32,15 +32,15 @@ type body struct {
 	interrupt func()
 }
 
-// chunk is the least that is read at a time.
+// chunk is the smallest read.
 const chunk = 32 << 10
 
-// receive reads a request, or the beginning of one that it returns an error for. release
-// returns its bytes to the budget.
+// receive reads a request body. On an error it returns what was read so far. release returns
+// the bytes to the budget.
 func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte, release func(), err error) {
 	control := http.NewResponseController(w)
 	held := &body{remote: host(r.RemoteAddr), receiving: true, interrupt: func() {
-		_ = control.SetReadDeadline(time.Unix(1, 0)) // only a recorder in a test has no deadlines
+		_ = control.SetReadDeadline(time.Unix(1, 0)) // only a test recorder has no deadlines
 	}}
 	b.mu.Lock()
 	b.held = append(b.held, held)
@@ -67,7 +67,7 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request) (content []byte
 	}
 }
 
-// grow raises what a request holds to size bytes. Whoever holds the most gives way.
+// grow raises a request's share to size bytes, dropping the largest requests as needed.
 func (b *bodies) grow(held *body, size int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +76,7 @@ func (b *bodies) grow(held *body, size int) error {
 	}
 	b.used += size - held.size
 	held.size = size
-	for b.used > b.limit || size > large && b.ofLarge() > b.limit/4*3 { // the rest is for small ones
+	for b.used > b.limit || size > large && b.ofLarge() > b.limit/4*3 { // the rest is reserved for small requests
 		largest := b.largest(size > large && b.used <= b.limit)
 		b.used -= largest.size
 		largest.size, largest.dropped = 0, true
@@ -88,7 +88,7 @@ func (b *bodies) grow(held *body, size int) error {
 	return nil
 }
 
-// ofLarge returns what large requests hold.
+// ofLarge returns the bytes held by large requests.
 func (b *bodies) ofLarge() (sum int) {
 	for _, h := range b.held {
 		if h.size > large {
@@ -98,8 +98,8 @@ func (b *bodies) ofLarge() (sum int) {
 	return sum
 }
 
-// largest is the largest request that is being received, of the address whose requests
-// are the largest together; with onlyLarge, of the large ones. There is one: the caller's.
+// largest returns the largest request still being received, from the address holding the most
+// in total; with onlyLarge, among large requests. There is always one: the caller's.
 func (b *bodies) largest(onlyLarge bool) *body {
 	counts := func(h *body) bool { return h.receiving && !h.dropped && (!onlyLarge || h.size > large) }
 	sum := map[string]int{}
@@ -120,7 +120,7 @@ func (b *bodies) largest(onlyLarge bool) *body {
 	return most
 }
 
-// finish ends the receiving of a request: err is why it could not be read, nil if it could.
+// finish ends receiving. err is why the body could not be read, or nil.
 func (b *bodies) finish(held *body, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

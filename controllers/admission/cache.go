@@ -12,29 +12,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// What the gate does with the API. It has a service account of its own and writes
-// nothing but that an exception was used.
+// RBAC of the gate, which has its own service account. It only writes when an exception was
+// used.
 //
-// It decides by verdicts, policies and exceptions.
+// Decisions rest on verdicts, policies and exceptions.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits;mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch,roleName=mcpaudit-gate
 //
-// Policies select namespaces by their labels, and the nodes' labels say which platforms
-// a verdict has to cover. Only metadata is read.
+// Policies select namespaces by label; node labels give the platforms that a verdict must
+// cover. Only metadata is read.
 // +kubebuilder:rbac:groups="",resources=namespaces;nodes,verbs=list;watch,roleName=mcpaudit-gate
 //
-// When an exception was last used, in its status and as an event.
+// The last use of an exception, in its status and as an event.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions/status,verbs=patch,roleName=mcpaudit-gate
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create,roleName=mcpaudit-gate
 //
-// The certificate that it serves with, and the key of the digests of environments.
+// The serving certificate, and the key for environment digests.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system,roleName=mcpaudit-gate
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-environment-key,namespace=mcpaudit-system,roleName=mcpaudit-gate
 //
-// The API server says who may read the metrics.
+// Token and access reviews for the metrics endpoint.
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=mcpaudit-gate
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create,roleName=mcpaudit-gate
 
-// CacheOptions have the cache of a gate in namespace hold what it decides by.
+// CacheOptions limits the cache of a gate in namespace to what decisions need.
 func CacheOptions(namespace string) map[client.Object]cache.ByObject {
 	all := index.CacheOptions()
 	all[&v1alpha1.MCPServerAudit{}] = cache.ByObject{Transform: keepVerdict}
@@ -42,8 +42,8 @@ func CacheOptions(namespace string) map[client.Object]cache.ByObject {
 	return all
 }
 
-// keepVerdict drops what of an audit no decision rests on. Of a large spec its digest is
-// left: it says whether a verdict is of the spec as it is now.
+// keepVerdict drops the parts of an audit that no decision reads. A large spec is reduced to
+// its digest, which shows whether the verdict is current.
 func keepVerdict(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {

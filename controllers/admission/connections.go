@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// connections bounds how many connections are open at once. A new connection is never
-// refused: another one is closed for it, so clients that hold connections cannot keep the
-// API server out.
+// connections bounds the open connections. A new connection is never refused: another is closed
+// instead, so clients that hold connections cannot lock out the API server.
 type connections struct {
 	limit int
 
@@ -29,12 +28,12 @@ type connection struct {
 
 type connectionKey struct{}
 
-// remember is for http.Server.ConnContext.
+// remember implements http.Server.ConnContext.
 func remember(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// track is for http.Server.ConnState.
+// track implements http.Server.ConnState.
 func (c *connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +52,7 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// received marks the connection of a request as one that has sent all of it.
+// received marks a connection whose request has been received completely.
 func (c *connections) received(ctx context.Context) {
 	conn, _ := ctx.Value(connectionKey{}).(net.Conn)
 	c.mu.Lock()
@@ -63,8 +62,8 @@ func (c *connections) received(ctx context.Context) {
 	}
 }
 
-// evict closes the oldest waiting connection of the address that has the most of them.
-// Connections with a complete request are closed only if there are no others.
+// evict closes the oldest waiting connection of the address that has the most. Connections with
+// a complete request are closed only if there are no others.
 func (c *connections) evict() {
 	waiting, all := map[string]int{}, map[string]int{}
 	for _, known := range c.open {

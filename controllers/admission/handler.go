@@ -21,18 +21,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Path of the webhook.
+// Path is the webhook's URL path.
 const Path = "/gate"
 
-// maxBody has room for an object in its two states, each of the 3 MiB that the API
-// server takes at most, and for the rest of the request.
+// maxBody fits an object in its old and new state, 3 MiB each (the API server's limit), plus
+// the rest of the request.
 const maxBody = 7 << 20
 
-// A body of large bytes or more takes some thirty times its size to decide, and up to a
-// second: maxLarge of them are decided at a time, and maxSmall of the others. A request
-// takes its turn once it is received, so that a slow client holds none, and waits for it
-// no longer than patience: with the decision that is less than the API server waits.
-// maxBodies bounds the bytes of all requests together.
+// A body of at least large bytes takes about thirty times its size and up to a second to
+// decide, so at most maxLarge of them are decided at a time, and maxSmall of the others. A
+// request queues only once it is received, so slow clients hold no place, and waits at most
+// patience: together with the decision, less than the API server waits. maxBodies bounds the
+// bytes of all requests.
 const (
 	large     = 512 << 10
 	maxLarge  = 1
@@ -41,41 +41,40 @@ const (
 	patience  = time.Second
 )
 
-// An object of JSON that has no fields takes hundreds of bytes once it is decoded: it
-// weighs objectBytes. More than maxObjects, or maxValues in all, are in no request of the
-// API server about what somebody would run.
+// An empty JSON object takes hundreds of bytes once decoded: it counts as objectBytes. No
+// genuine request about a workload has more than maxObjects objects or maxValues values.
 const (
 	objectBytes = 64
 	maxObjects  = 150_000
 	maxValues   = 600_000
 )
 
-// Index has what decisions rest on; controllers/index has it.
+// Index is implemented by controllers/index.
 type Index interface {
 	Synced() bool
 	Facts(now time.Time) gate.Facts
 }
 
-// Metrics count; controllers/metrics has them.
+// Metrics is implemented by controllers/metrics.
 type Metrics interface {
 	Decided(decision, reason, mode string, took time.Duration)
 	Excepted(containers int)
 	Failed(cause string)
 }
 
-// Handler answers AdmissionReviews of admission.k8s.io/v1. An answer has the status
-// 200, whatever it says; any other status is an error, and failurePolicy decides.
+// Handler answers AdmissionReviews of admission.k8s.io/v1. Every answer has status 200; any
+// other status is an error, which leaves the decision to failurePolicy.
 type Handler struct {
 	Index   Index
 	Metrics Metrics
-	// Uses is told of the exceptions that admitted something.
+	// Uses records the exceptions that admitted something.
 	Uses  *Uses
 	Clock clock.PassiveClock
 
 	once   sync.Once
-	turns  map[bool]chan struct{} // by whether they are for large requests
+	turns  map[bool]chan struct{} // key: for large requests
 	bodies bodies
-	// received is told of each request that was received whole; nil outside of a Server.
+	// received is called for each completely received request; nil outside a Server.
 	received func(context.Context)
 }
 
@@ -88,7 +87,7 @@ func (h *Handler) init() {
 	})
 }
 
-// wait takes a turn to decide about a body that weighs as much as one of size bytes.
+// wait queues for a turn to decide a body of the given weight in bytes.
 func (h *Handler) wait(ctx context.Context, size int) (done func(), err error) {
 	h.init()
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -102,7 +101,7 @@ func (h *Handler) wait(ctx context.Context, size int) (done func(), err error) {
 	}
 }
 
-// weightOf is the size of a body, or what its objects weigh if that is more.
+// weightOf returns the size of a body, or the weight of its objects if greater.
 func weightOf(body []byte) (int, error) {
 	objects, values, inText := 0, 0, false
 	for i := 0; i < len(body); i++ {
@@ -124,14 +123,14 @@ func weightOf(body []byte) (int, error) {
 	return max(len(body), objects*objectBytes), nil
 }
 
-// failure is why a request is not answered.
+// failure is the reason why a request gets no answer.
 type failure struct {
-	cause  string // as the metric has it
+	cause  string // label of the metric
 	status int
 	error
 }
 
-// malformed is the cause of what is no question.
+// malformed is the cause for bodies that are no AdmissionReview.
 const malformed = "malformed"
 
 // ServeHTTP implements http.Handler.
@@ -156,7 +155,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	encoded, err := json.Marshal(review)
 	if err != nil {
-		panic(err) // it is of strings
+		panic(err) // marshalling strings cannot fail
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(encoded); err != nil {
@@ -164,7 +163,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read reads a question and answers it.
+// read reads an AdmissionReview and answers it.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, error) {
 	if !h.Index.Synced() {
 		return nil, failure{"not_synced", http.StatusServiceUnavailable, errors.New("the gate does not know all verdicts yet")}
@@ -185,7 +184,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	}
 	f, remedy := failure{}, "write it such that it can be read"
 	switch errors.As(err, &f); f.cause {
-	case "slow": // by nobody's object
+	case "slow": // the client is at fault, not the object
 		return nil, err
 	case "too_large":
 		remedy = "make it smaller"
@@ -199,7 +198,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 	return nil, err
 }
 
-// notReceived returns why a request was not received.
+// notReceived explains why a request was not received.
 func notReceived(err error) error {
 	tooLarge := (*http.MaxBytesError)(nil)
 	switch {
@@ -213,7 +212,7 @@ func notReceived(err error) error {
 	return fmt.Errorf("read request: %w", err)
 }
 
-// decide answers a question once it is its turn.
+// decide answers a request when its turn comes.
 func (h *Handler) decide(ctx context.Context, content []byte) (*admissionv1.AdmissionReview, error) {
 	weight, err := weightOf(content)
 	if err != nil {
@@ -261,7 +260,7 @@ func (h *Handler) count(decision gate.Decision, took time.Duration) {
 	h.Metrics.Decided(word, string(on.Reason), string(on.Policy.Gate.Mode), took)
 }
 
-// tellUses tells of the exceptions that a decision rests on, each once.
+// tellUses reports each exception that a decision rests on, once.
 func (h *Handler) tellUses(request *admissionv1.AdmissionRequest, decision gate.Decision) {
 	containers, uses := 0, map[*gate.Exception]use{}
 	for _, opinion := range decision.Opinions {

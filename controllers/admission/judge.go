@@ -1,8 +1,7 @@
-// Package admission answers the API server, which asks whether an object may be
-// created or changed: the webhook of the gate. It reads the object
-// (controllers/subject), asks controllers/gate, and writes nothing while the API
-// server waits. What it cannot decide is an error and no answer, so that failurePolicy
-// of the webhook decides.
+// Package admission is the gate's webhook. It reads the object under admission
+// (controllers/subject), asks controllers/gate, and writes nothing while the API server waits.
+// What it cannot decide is an error rather than an answer, so the webhook's failurePolicy
+// decides.
 package admission
 
 import (
@@ -21,14 +20,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
-// judge decides a request. It is pure.
+// judge decides a request. It is a pure function.
 func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decision {
 	update := request.Operation == admissionv1.Update
 	if !update && request.Operation != admissionv1.Create {
 		return gate.Decision{Allowed: true}
 	}
-	// An object that is on its way out only has to get rid of its finalizers. Only the
-	// old object tells it for sure: the new one says what somebody sent.
+	// A terminating object only needs its finalizers removed. Only the old object proves that
+	// it is terminating: the new one is the client's claim.
 	if update && beingDeleted(request.OldObject.Raw) {
 		return gate.Decision{Allowed: true}
 	}
@@ -41,7 +40,7 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 		return unreadable(request, facts, err, "write it such that it can be read")
 	}
 	if update {
-		// An old object that cannot be read has nothing in common with the new one.
+		// An unreadable old object has nothing in common with the new one.
 		if old, err := subject.Read(request.OldObject.Raw, kind, request.SubResource); err == nil {
 			asked = subject.Changed(old, asked)
 		}
@@ -50,7 +49,7 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 	if request.Name != "" {
 		asked.Name = request.Name
 	}
-	// What of a server is unclear is never known to be unchanged by itself.
+	// An unclear part of a server is never known to be unchanged.
 	if len(asked.Containers) == 0 || update && sameSpec(request.OldObject.Raw, request.Object.Raw) {
 		return gate.Decision{Allowed: true}
 	}
@@ -60,16 +59,15 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 	return gate.Decide(asked, facts)
 }
 
-// maxOpinions is how many opinions of policies on containers are formed within the time
-// that the API server waits, and in little memory, and maxReads how many verdicts are read.
+// maxOpinions and maxReads bound the opinions formed and the verdicts read for a request, by
+// the API server's timeout and by memory.
 const (
 	maxOpinions = 20_000
 	maxReads    = 1_000_000
 )
 
-// judgeable keeps who may write policies, but not those of the cluster, from having so
-// many asked about so many containers that the API server waits for it no longer, and
-// failurePolicy admits what a policy of the cluster denies.
+// judgeable keeps namespace admins, who may write policies, from making a decision so costly
+// that the API server times out and failurePolicy admits what a cluster policy denies.
 func judgeable(asked gate.Subject, facts gate.Facts) error {
 	policies := 0
 	for _, policy := range facts.Policies {
@@ -95,8 +93,7 @@ func beingDeleted(object []byte) bool {
 	return json.Unmarshal(object, &metadata) == nil && !metadata.Metadata.DeletionTimestamp.IsZero()
 }
 
-// sameSpec reports whether two objects, as the API server wrote both, differ in nothing
-// but their metadata and status.
+// sameSpec reports whether two stored objects differ only in metadata and status.
 func sameSpec(a, b []byte) bool {
 	strip := func(object []byte) ([]byte, error) {
 		var fields map[string]json.RawMessage
@@ -115,11 +112,11 @@ func sameSpec(a, b []byte) bool {
 	return err == nil && bytes.Equal(left, right)
 }
 
-// maxCause is how much of a parser's error a sentence has.
+// maxCause bounds a parser's error in a message, in bytes.
 const maxCause = 200
 
-// unreadable decides about what cannot be read, or is too much: it might be anything, so
-// every policy of the namespace that looks at such objects denies it, as far as its mode goes.
+// unreadable decides about objects that cannot be read or are too costly. They might be
+// anything, so every policy of the namespace with such targets denies them in its mode.
 func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause error, remedy string) gate.Decision {
 	decision := gate.Decision{Allowed: true}
 	for _, policy := range facts.Policies {
@@ -143,7 +140,7 @@ func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause e
 	return decision
 }
 
-// reasonUnreadable is for the metric and the audit log. No status has it.
+// reasonUnreadable is for the metric and the audit log only.
 const reasonUnreadable v1alpha1.GateReason = "Unreadable"
 
 func target(kind string) v1alpha1.GateTarget {

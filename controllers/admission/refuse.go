@@ -8,10 +8,10 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
-// refuse decides about a request that cannot be read whole, by its beginning: as about
-// every object that cannot be read. An error would leave it to failurePolicy, so that
-// whoever writes an object could choose to have it admitted unread: the API server escapes
-// "<" in six bytes. The answer is nil if the beginning is of no request.
+// refuse decides a request that cannot be read whole from its beginning, like any unreadable
+// object. An error would leave the decision to failurePolicy, and authors could get an object
+// admitted unread by making it large: the API server escapes "<" in six bytes. The answer is
+// nil if this is not the beginning of a request.
 func (h *Handler) refuse(beginning []byte, why error, remedy string) *admissionv1.AdmissionReview {
 	request := header(beginning)
 	if request == nil {
@@ -26,8 +26,8 @@ func (h *Handler) refuse(beginning []byte, why error, remedy string) *admissionv
 	return reviewOf(answer(request.UID, decision))
 }
 
-// header reads the fields of a request that the API server writes before the objects; nil
-// if there is no request.
+// header reads the request fields that the API server writes before the objects; nil if this is
+// no request.
 func header(beginning []byte) *admissionv1.AdmissionRequest {
 	decoder := json.NewDecoder(bytes.NewReader(beginning))
 	version, request := "", &admissionv1.AdmissionRequest{}
@@ -42,13 +42,13 @@ func header(beginning []byte) *admissionv1.AdmissionRequest {
 	return request
 }
 
-// opens reads the beginning of an object.
+// opens reads the opening of a JSON object.
 func opens(decoder *json.Decoder) bool {
 	token, err := decoder.Token()
 	return err == nil && token == json.Delim('{')
 }
 
-// fields reads fields of an object up to one in end; false if there is none.
+// fields reads the fields of an object up to one in end, and reports whether one was found.
 func fields(decoder *json.Decoder, into map[string]any, end ...string) bool {
 	for {
 		token, err := decoder.Token()

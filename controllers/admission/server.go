@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Limits of a connection. The API server waits 3 seconds for an answer (config/webhook)
-// and keeps connections open for the next request. readTimeout bounds the TLS handshake,
-// and then each request from its first byte to its last.
+// Limits of a connection. The API server waits 3 seconds for an answer (config/webhook) and
+// reuses connections. readTimeout bounds the TLS handshake, and each request from first to last
+// byte.
 const (
 	readTimeout    = 2 * time.Second
 	replyTimeout   = 10 * time.Second
@@ -28,8 +28,8 @@ const (
 	maxConnections = 1024
 )
 
-// drain is how long a replica that is being stopped still answers: for that long some
-// node may not know yet that it is to be asked no more.
+// drain is how long a stopping replica keeps answering, until all nodes have removed its
+// endpoint.
 const drain = 2 * time.Second
 
 // Server serves the webhook. It is a manager.Runnable of every replica.
@@ -37,10 +37,10 @@ type Server struct {
 	Handler *Handler
 	// Address to listen on, such as ":9443".
 	Address string
-	// Certificate is for tls.Config.GetCertificate.
+	// Certificate is used as tls.Config.GetCertificate.
 	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-	// ClientCA is a file of PEM certificates. If set, only clients with a certificate by
-	// one of them are served; it is read anew for each connection.
+	// ClientCA is a file of PEM certificates, read for each connection. If set, clients need a
+	// certificate signed by one of them.
 	ClientCA string
 
 	// readTimeout and maxConnections replace the constants in tests.
@@ -68,7 +68,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: mux, ReadTimeout: cmp.Or(s.readTimeout, readTimeout), WriteTimeout: replyTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, ConnState: open.track, ConnContext: remember,
-		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(log.FromContext(ctx)), slog.LevelDebug), // anybody can make handshakes fail
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(log.FromContext(ctx)), slog.LevelDebug), // any client can make handshakes fail
 	}
 	stopped := make(chan error, 1)
 	go func() {

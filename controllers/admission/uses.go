@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	// maxUses is how many uses wait to be written. A gate that is asked faster than the
-	// API server writes loses events, and counts them, but never keeps anybody waiting.
+	// maxUses bounds the queue. A gate that is asked faster than the API server writes drops
+	// and counts events instead of delaying answers.
 	maxUses = 1024
-	// quiet is how long nothing is said again of the same object and exception.
+	// quiet is the interval between events for the same object and exception.
 	quiet = 10 * time.Minute
 	// precision of status.lastUsedTime.
 	precision    = time.Minute
 	writeTimeout = 5 * time.Second
 	// maxNote is the longest note that events.k8s.io accepts.
 	maxNote = 1024
-	// maxName is the most bytes that a name has. Who reaches the gate may send others.
+	// maxName is the length limit of object names. Callers of the gate may send longer ones.
 	maxName = 253
-	// maxTold is how many events are remembered. Beyond it no more are written, until
-	// some may be said again.
+	// maxTold bounds the remembered events. Beyond it, none are written until old ones are
+	// forgotten.
 	maxTold = 8192
 )
 
@@ -47,14 +47,14 @@ type use struct {
 	note       string
 }
 
-// Uses writes that exceptions are used, after the API server was answered: an event
-// on the exception, and when it last was used.
+// Uses records the use of exceptions after the API server has its answer: an event and
+// status.lastUsedTime.
 type Uses struct {
 	client client.Client
 	events events.EventRecorder
 	clock  clock.PassiveClock
 	queue  chan use
-	// told are the events by exception and object, used the times by exception.
+	// told has the events by exception and object, used the last uses by exception.
 	told map[use]time.Time
 	used map[types.NamespacedName]time.Time
 }
@@ -76,7 +76,7 @@ func useOf(request *admissionv1.AdmissionRequest, opinion gate.Opinion) use {
 	}
 }
 
-// enqueue has a use written, and is false if too many wait already.
+// enqueue queues a use for writing; false if the queue is full.
 func (u *Uses) enqueue(used use) bool {
 	select {
 	case u.queue <- used:
@@ -128,7 +128,7 @@ func (u *Uses) write(ctx context.Context, used use) error {
 	}
 	u.used[used.exception] = now
 	if last := exception.Status.LastUsedTime; last != nil && now.Sub(last.Time) < precision {
-		return nil // another replica said so
+		return nil // another replica wrote it
 	}
 	patch := client.MergeFrom(exception.DeepCopy())
 	exception.Status.LastUsedTime = &metav1.Time{Time: now}
@@ -139,7 +139,7 @@ func (u *Uses) write(ctx context.Context, used use) error {
 	return nil
 }
 
-// forget lets go of what may be said again.
+// forget drops uses that may be reported again.
 func (u *Uses) forget(now time.Time) {
 	maps.DeleteFunc(u.told, func(_ use, at time.Time) bool { return now.Sub(at) >= quiet })
 	maps.DeleteFunc(u.used, func(_ types.NamespacedName, at time.Time) bool { return now.Sub(at) >= precision })

@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// IsRefusal reports whether the API server said no, rather than not now or nothing
-// at all. The code decides: an admission webhook may refuse without a reason.
+// IsRefusal reports whether the API server refused a request for good. The status code decides:
+// an admission webhook may refuse without a reason.
 func IsRefusal(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {

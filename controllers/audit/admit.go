@@ -13,19 +13,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
-// admission holds what the reconciler remembers about slots, beside the queue.
+// admission is the reconciler's state about slots, beside the queue.
 type admission struct {
-	// counted is set once the Pods that exist were counted past the cache.
+	// counted is set once the existing Pods were counted with a live read.
 	counting sync.Mutex
 	counted  bool
-	// refused are the audits whose Pod was refused at the last attempt.
+	// refused has the audits whose Pod was refused at the last attempt.
 	refused sync.Map
 }
 
-// admit takes a slot for the audit Pod, or waits for one. It comes after resolve:
-// an image that cannot be had keeps no slot from others. It is woken by the
-// queue and asks nobody in between; its message says nothing that changes while
-// it waits, such as its place, because every change is a write.
+// admit takes a slot for the audit Pod or queues for one. It runs after resolve, so an image
+// that cannot be resolved blocks no slot. The queue wakes it. Its message omits what changes
+// meanwhile, such as the position: every change is a write.
 func (r *Reconciler) admit(ctx context.Context, s *session) (outcome, error) {
 	if err := r.countOnce(ctx); err != nil {
 		return proceed, err
@@ -52,8 +51,7 @@ func (r *Reconciler) admit(ctx context.Context, s *session) (outcome, error) {
 	return wait(0), nil
 }
 
-// create creates the audit Pod in the slot that was taken. After an answer that
-// leaves it open whether the Pod exists, the slot stays taken.
+// create creates the audit Pod in its slot. If the outcome is unknown, the slot stays taken.
 func (r *Reconciler) create(ctx context.Context, s *session, pod *corev1.Pod) error {
 	s.attempted = true
 	err := r.Client.Create(ctx, pod, fieldOwner)
@@ -62,15 +60,15 @@ func (r *Reconciler) create(ctx context.Context, s *session, pod *corev1.Pod) er
 	}
 	s.attempted = false
 	if isQuota(err) {
-		// The next in the line would be refused as well, and all of them one by one.
+		// The others in the queue would be refused as well.
 		r.Slots.Pause(s.now.Add(refusedPause))
 	}
 	return err
 }
 
-// yield gives back, at the end of the steps, what the audit does not use: a slot
-// whose Pod was not created, and the place in the line of one that is not to run.
-// An error of the API server takes no place away.
+// yield returns at the end of a pass what the audit does not use: the slot of a Pod that was
+// not created, or the place in the queue of an audit that should not run. API errors release
+// nothing.
 func (r *Reconciler) yield(s *session, out outcome, err error) {
 	key := client.ObjectKeyFromObject(s.audit)
 	switch {
@@ -102,7 +100,7 @@ func (r *Reconciler) yieldSlot(s *session, key client.ObjectKey, out outcome, er
 	}
 }
 
-// leave ends the wait of an audit that does not wait any more.
+// leave removes an audit from the queue.
 func (r *Reconciler) leave(key client.ObjectKey) {
 	r.admission.refused.Delete(key)
 	r.Slots.Withdraw(r.Clock.Now(), key)

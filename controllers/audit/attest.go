@@ -11,13 +11,13 @@ import (
 	attestation "github.com/mcpaudit/mcpaudit/controllers/statement"
 )
 
-// Attester makes the in-toto statement of a report; controllers/statement does.
+// Attester makes the in-toto statement of a report. controllers/statement implements it.
 type Attester interface {
 	Attest(ctx context.Context, r report.Report, of statement.Image) (attestation.Result, error)
 }
 
-// attest makes the statement of the report as the manager judged it, about the image
-// that was run. Of an image of which that is not known there is none.
+// attest makes the statement of the report with the manager's verdict, about the image that
+// ran. There is none if the image is not known.
 func (r *Reconciler) attest(ctx context.Context, s *session) (attestation.Result, error) {
 	judged := *s.report
 	judged.Verdict, judged.Reason, judged.Assurance = s.outcome.Verdict, s.outcome.Reason, s.outcome.Assurance
@@ -34,8 +34,8 @@ func (r *Reconciler) attest(ctx context.Context, s *session) (attestation.Result
 	return r.Attester.Attest(ctx, judged, s.attested())
 }
 
-// attested names the image that was run by the digests that the verdict is about. There
-// are none of an image that only the node could resolve.
+// attested identifies the image that ran by the digests of the verdict; none for an image that
+// only the node could resolve.
 func (s *session) attested() statement.Image {
 	ran := s.audited()
 	if ran == nil || s.resolved == "" || len(ran.Digests) == 0 {
@@ -51,7 +51,7 @@ func (s *session) attested() statement.Image {
 	}
 }
 
-// reportAttestation reports what became of the statement of a report that was stored.
+// reportAttestation reports the outcome of attesting a stored report.
 func (r *Reconciler) reportAttestation(ctx context.Context, s *session, attested attestation.Result) {
 	r.Metrics.Attested(string(attested.Outcome))
 	if attested.Problem != "" {

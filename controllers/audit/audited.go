@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// specified returns what a spec asks to be run. It is empty of a server that runs elsewhere:
-// there is no image that could be compared with that of a workload.
+// specified returns what a spec asks to be run; empty for a remote server, which has no image
+// to compare.
 func specified(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 	server := spec.Server
 	if server.URL != "" {
@@ -21,28 +21,27 @@ func specified(spec v1alpha1.MCPServerAuditSpec) v1alpha1.AuditedServer {
 	}
 }
 
-// audited returns what the run was of, for the status; nil of a server that runs elsewhere.
+// audited describes what ran, for the status; nil for a remote server.
 func (s *session) audited() *v1alpha1.AuditedServer {
 	ran := s.run.Audited
-	if ran.Image == "" { // the record of an older manager, which is about this spec all the same
+	if ran.Image == "" { // recorded by an older manager, for this spec
 		of := specified(s.audit.Spec)
 		ran.Image, ran.CommandDigest, ran.Environment, ran.Exercise = of.Image, of.CommandDigest, of.Environment, of.Exercise
-		if ran.Platform == "" && s.pod != nil { // the image may be for several
+		if ran.Platform == "" && s.pod != nil { // the image may be multi-platform
 			ran.Platform = podspec.Platform(s.pod)
 		}
 	}
 	if ran.Image == "" {
 		return nil
 	}
-	// What has to be cut names neither an image nor a platform that there is.
+	// Values that need cutting name no real image or platform.
 	ran.Image, ran.Platform = excerpt.Line(ran.Image, maxImage), excerpt.Line(ran.Platform, maxWord)
 	before := ptr.Deref(s.audit.Status.Audited, v1alpha1.AuditedServer{})
 	if s.resolved != "" && len(ran.Digests) == 0 && ran.ImageID == "" {
-		ran.AmbiguousDigest = s.resolved // nobody has looked what it is of
+		ran.AmbiguousDigest = s.resolved // nobody checked what it refers to
 	}
 	if s.resolved == "" && s.report == nil && before.Image == ran.Image && before.CommandDigest == ran.CommandDigest {
-		// Nothing was run, because the image could not be had: that is said of what it
-		// was when it could.
+		// The image could not be pulled, so nothing ran: keep what was known of the image.
 		ran.Digests, ran.AmbiguousDigest, ran.ImageID = before.Digests, before.AmbiguousDigest, before.ImageID
 		ran.Platform, ran.ArgvDigest = before.Platform, before.ArgvDigest
 		ran.Environment, ran.WorkingDir, ran.CodePaths = before.Environment, before.WorkingDir, before.CodePaths

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// build makes the audit Pod of the spec and of the operator's configuration.
+// build makes the audit Pod from the spec and the operator's configuration.
 func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*corev1.Pod, error) {
 	limits, err := r.Options.ServerLimits()
 	if err != nil {
@@ -37,12 +37,12 @@ func (r *Reconciler) build(ctx context.Context, s *session, secrets []string) (*
 	})
 }
 
-// errWeaker says that an audit names a RuntimeClass that would take its user namespace away.
+// errWeaker means that the audit's RuntimeClass would disable its user namespace.
 var errWeaker = errors.New("the RuntimeClass cannot be used")
 
-// userNamespace reports whether the Pod has a user namespace of its own. Auto goes by the
-// handler of the Pod's RuntimeClass. A class that an audit names must not cost it the user
-// namespace that it would have without one.
+// userNamespace reports whether the Pod gets a user namespace. Auto depends on the handler of
+// its RuntimeClass. An audit's own class must not take away the user namespace that the default
+// class has.
 func (r *Reconciler) userNamespace(ctx context.Context, audit *v1alpha1.MCPServerAudit) (bool, error) {
 	switch r.Options.UserNamespaces {
 	case options.UserNamespacesAlways:
@@ -71,8 +71,8 @@ func (r *Reconciler) userNamespace(ctx context.Context, audit *v1alpha1.MCPServe
 	return false, err
 }
 
-// handler returns the runtime handler of a RuntimeClass. The API server refuses Pods of a
-// class that does not exist.
+// handler returns the runtime handler of a RuntimeClass. The API server rejects Pods with an
+// unknown class.
 func (r *Reconciler) handler(ctx context.Context, class string) (handler string, found bool, err error) {
 	if class == "" {
 		return "", true, nil

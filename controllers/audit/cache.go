@@ -15,8 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// CacheOptions restrict what the manager caches: of all Pods only its own, and of
-// every object only what it reads.
+// CacheOptions restricts the cache to the manager's own Pods and to the fields it reads.
 func CacheOptions(runNamespace string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&v1alpha1.MCPServerAudit{}: {Transform: stripAudit},
@@ -28,27 +27,24 @@ func CacheOptions(runNamespace string) map[client.Object]cache.ByObject {
 	}
 }
 
-// Cached are the kinds that both replicas keep a cache of, so that the one that
-// takes over has it already.
+// Cached lists the kinds that every replica caches, so a new leader starts warm.
 func Cached() []client.Object {
 	return []client.Object{&v1alpha1.MCPServerAudit{}, &corev1.Pod{}}
 }
 
-// Uncached are the kinds that are always read from the API server: they are
-// large or secret, and seldom needed.
+// Uncached lists the kinds that are always read live: they are large or secret, and seldom
+// needed.
 func Uncached() []client.Object {
 	return []client.Object{&corev1.Secret{}, &v1alpha1.MCPAuditReport{}}
 }
 
-// Strip drops what grows with every writer of an object and is read by none of ours:
-// who manages which field, and kubectl's copy of what was applied. An object from
-// the cache must not be written with Update, which would take that away; a merge
-// patch between two states of it says nothing of what neither has. The status stays
-// whole: without what it holds, what is to be removed from it would not be.
+// Strip drops managedFields and kubectl's last-applied annotation, which nothing reads. Cached
+// objects must therefore not be written with Update; a merge patch between two stripped states
+// is safe. The status stays whole, or removals from it would be lost.
 func Strip(object any) (any, error) {
 	accessor, err := meta.Accessor(object)
 	if err != nil {
-		return object, nil //nolint:nilerr // a tombstone, which holds an object that was stripped
+		return object, nil //nolint:nilerr // a tombstone, which holds a stripped object
 	}
 	accessor.SetManagedFields(nil)
 	if annotations := accessor.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
@@ -58,7 +54,7 @@ func Strip(object any) (any, error) {
 	return object, nil
 }
 
-// stripAudit is Strip for audits: of a large one it leaves what trigger.Trim does.
+// stripAudit is Strip for audits: trigger.Trim shortens large ones.
 func stripAudit(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
@@ -70,7 +66,7 @@ func stripAudit(object any) (any, error) {
 	return audit, trigger.Trim(audit)
 }
 
-// full is the audit itself or, of one whose spec was trimmed, what the API server has.
+// full returns the audit, read live if the cached spec was trimmed.
 func (r *Reconciler) full(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*v1alpha1.MCPServerAudit, error) {
 	if audit.TrimmedSpec == "" {
 		return audit, nil

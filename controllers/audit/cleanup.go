@@ -19,9 +19,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// tidy announces the verdict if that is still due, and then deletes finished Pods, copied
-// Secrets and old reports. It runs after the write of the status; what fails is left for
-// the next reconciliation.
+// tidy announces a pending verdict, then deletes finished Pods, copied Secrets and old reports.
+// It runs after the status write; failures are retried by the next reconciliation.
 func (r *Reconciler) tidy(ctx context.Context, s *session) error {
 	if err := r.announce(ctx, s); err != nil {
 		return err
@@ -32,12 +31,12 @@ func (r *Reconciler) tidy(ctx context.Context, s *session) error {
 			s.finishedPods = append(s.finishedPods, s.pod)
 			r.announced.Store(s.pod.UID, true)
 		}
-		if s.run.Previous != "" { // else the report is the first
+		if s.run.Previous != "" { // else this is the first report
 			problems = append(problems, r.prune(ctx, s.audit))
 		}
 	}
 	if err := r.deleteSecrets(ctx, s); err != nil {
-		return errors.Join(append(problems, err)...) // the Pod reminds of them
+		return errors.Join(append(problems, err)...) // while the Pod exists, they are retried
 	}
 	for _, pod := range s.finishedPods {
 		problems = append(problems, r.deletePod(ctx, pod))
@@ -56,8 +55,8 @@ func (r *Reconciler) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// deleteAll deletes all of a kind that an audit has in the run namespace, if that
-// is still there.
+// deleteAll deletes all objects of a kind that belong to an audit from the run namespace, if
+// that still exists.
 func (r *Reconciler) deleteAll(ctx context.Context, kind client.Object, audit *v1alpha1.MCPServerAudit) error {
 	err := client.IgnoreNotFound(r.Client.DeleteAllOf(ctx, kind, client.InNamespace(r.Options.RunNamespace), ofAudit(audit)))
 	if apierrors.IsForbidden(err) && r.runNamespace(ctx) != namespaceThere {
@@ -66,8 +65,8 @@ func (r *Reconciler) deleteAll(ctx context.Context, kind client.Object, audit *v
 	return wrap("delete from run namespace", err)
 }
 
-// cleanUp is the finalizer: what no owner reference reaches is deleted. Pods
-// that take their time to end are on their way out and need no waiting for.
+// cleanUp is the finalizer: it deletes what owner references do not reach. It does not wait for
+// terminating Pods.
 func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
 	if !controllerutil.ContainsFinalizer(audit, v1alpha1.Finalizer) {
 		return nil
@@ -84,9 +83,8 @@ func (r *Reconciler) cleanUp(ctx context.Context, audit *v1alpha1.MCPServerAudit
 	return wrap("remove finalizer", client.IgnoreNotFound(r.Client.Patch(ctx, audit, patch)))
 }
 
-// prune deletes the reports beyond the history limit. The latest is kept in any
-// case, and so is the one that stands for the baseline: without it, the next drift
-// could not be named.
+// prune deletes reports beyond the history limit. It always keeps the latest, and the one of
+// the baseline, which the next drift is compared with.
 func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
 	reports, err := r.reports(ctx, audit)
 	if err != nil {
@@ -107,8 +105,8 @@ func (r *Reconciler) prune(ctx context.Context, audit *v1alpha1.MCPServerAudit) 
 	return errors.Join(problems...)
 }
 
-// reports lists the reports of an audit by their metadata, latest first: the one
-// that the status names, then by age, which has seconds only.
+// reports lists the metadata of an audit's reports, latest first: the one named in the status,
+// then by age, which has a resolution of seconds.
 func (r *Reconciler) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MCPAuditReportList"))

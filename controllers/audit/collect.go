@@ -13,17 +13,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/result"
 )
 
-// How long a report may resist being read or stored, when to try again, and how
-// long reading it may take. The deadline counts from the first attempt and not
-// from the end of the runner: a manager may come late, and find a kubelet that is
-// being restarted.
+// How long reading or storing a report may fail, the retry interval, and the timeout of one
+// read. The deadline counts from the first attempt, not from the runner's end: the manager may
+// start late, or the kubelet may be restarting.
 const (
 	collectDeadline = 2 * time.Minute
 	logPause        = 2 * time.Second
 	logTimeout      = 20 * time.Second
 )
 
-// collect reads what the Pod has to say, as far as it has.
+// collect reads the results of the Pod so far.
 func (r *Reconciler) collect(ctx context.Context, s *session) (outcome, error) {
 	state := result.Read(s.pod, s.now, result.Deadlines{
 		Pull: r.Options.PullDeadline, Start: r.Options.StartDeadline, Queue: r.Options.QueueDeadline,
@@ -73,10 +72,9 @@ func (r *Reconciler) collectReport(ctx context.Context, s *session) (outcome, er
 	return proceed, nil
 }
 
-// identify finds out which image was run. The Pod names a manifest by its digest, so
-// that a kubelet which reports another image did not run the Pod that was asked for.
-// Of an image that only the node could resolve, a digest says little: it may be that of
-// an index, of which other nodes run another manifest.
+// identify determines which image ran. The Pod names a manifest by digest, so a kubelet that
+// reports another image ran another Pod. For an image that only the node could resolve, the
+// digest may be that of an index, which has another manifest on other nodes.
 func (r *Reconciler) identify(ctx context.Context, s *session) error {
 	reported := result.ReadImageID(s.pod)
 	s.resolved = s.run.ImageDigest
@@ -99,9 +97,9 @@ func (r *Reconciler) identify(ctx context.Context, s *session) error {
 	return nil
 }
 
-// isRun reports whether a kubelet could report that for the image that the Pod names. A
-// node knows an image by its config, and by every digest that it was ever pulled by: the
-// index that the image names, too, if a workload on the node was pulled by that.
+// isRun reports whether a kubelet may report this ID for the Pod's image. A node knows an image
+// by its config and by every digest it was pulled by, including an index that another workload
+// named.
 func (s *session) isRun(reported result.ImageID) bool {
 	of := s.run.Audited
 	if !reported.InRepository {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// compare holds the report against the one of the baseline, and marks the findings
-// that the spec accepts.
+// compare compares the report with the baseline's and marks the findings that the spec
+// suppresses.
 func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 	known, err := r.baselineReport(ctx, s.audit)
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 		drift, found := report.Compare(*known, *s.report)
 		s.report.Baseline = drift
 		for _, f := range found {
-			if f.Rule == report.RuleManifestChanged { // which has a condition of its own
+			if f.Rule == report.RuleManifestChanged { // has its own condition
 				s.change = f.Message
 				continue
 			}
@@ -37,10 +37,10 @@ func (r *Reconciler) compare(ctx context.Context, s *session) (outcome, error) {
 	return proceed, nil
 }
 
-// drifts are the events of findings that another audit gives.
+// drifts maps rules about drift from an earlier audit to event reasons.
 var drifts = map[string]string{report.RuleBehaviorChanged: "BehaviorDrifted", report.RuleEnablesMore: "ExposureDrifted"}
 
-// suppress marks what the spec accepts at this time, whatever the runner has marked.
+// suppress applies the current suppressions of the spec, replacing the runner's marks.
 func (s *session) suppress() {
 	var by []report.Suppression
 	for _, suppression := range s.audit.Spec.Suppressions {
@@ -58,8 +58,8 @@ func (s *session) suppress() {
 	}
 }
 
-// baselineReport reads the report that was kept for the baseline; nil if there is
-// none, or nothing to hold to it.
+// baselineReport reads the report kept for the baseline; nil if there is none or nothing to
+// compare.
 func (r *Reconciler) baselineReport(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*report.Report, error) {
 	digest := audit.Status.BaselineDigest
 	switch audit.Spec.Baseline.Mode {
@@ -86,9 +86,9 @@ func (r *Reconciler) baselineReport(ctx context.Context, audit *v1alpha1.MCPServ
 	return &stored.Spec.Report, nil
 }
 
-// baselineOf finds, in reports with the latest first, the one that stands for a
-// manifest: the latest that passed, so that what was done in one that failed is not
-// approved by being there; else the latest. It is -1 if there is none.
+// baselineOf returns the index of the report that represents a manifest, in reports sorted
+// latest first: the latest that passed, so the behaviour of a failed one is not approved; else
+// the latest; -1 if there is none.
 func baselineOf(reports []metav1.PartialObjectMetadata, digest v1alpha1.Digest) int {
 	latest := -1
 	for i, candidate := range reports {

@@ -19,9 +19,9 @@ import (
 // copySecrets copies the pull secrets to where the Pod runs, and returns the
 // names of the copies.
 //
-// A copy is created and never changed, so that it may be immutable, as some policies
-// make all secrets, and so that a Secret of somebody else is neither overwritten nor
-// deleted with the audit. Another version of the original has a copy of another name.
+// Copies are created and never changed: some policies make all Secrets immutable, and a foreign
+// Secret is neither overwritten nor deleted with the audit. Another version of the original
+// gets another name.
 func (r *Reconciler) copySecrets(ctx context.Context, s *session) ([]string, error) {
 	var names []string
 	for _, secret := range s.secrets {
@@ -43,14 +43,14 @@ func (r *Reconciler) copySecrets(ctx context.Context, s *session) ([]string, err
 	return names, nil
 }
 
-// copyName names a copy by the version of the original, and by nothing that is secret.
+// copyName derives the copy's name from the version of the original, not from its content.
 func copyName(run string, secret corev1.Secret) string {
 	version := sha256.Sum256([]byte(string(secret.UID) + "\n" + secret.ResourceVersion))
 	const length = 10
 	return run + "-pull-" + hex.EncodeToString(version[:])[:length]
 }
 
-// ownCopy accepts a Secret that exists if it is the copy of an earlier attempt.
+// ownCopy accepts an existing Secret if an earlier attempt made it.
 func (r *Reconciler) ownCopy(ctx context.Context, audit *v1alpha1.MCPServerAudit, name string, exists error) error {
 	copies, err := r.copies(ctx, audit)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *Reconciler) ownCopy(ctx context.Context, audit *v1alpha1.MCPServerAudit
 	return fmt.Errorf("it is not of this audit, delete it: %w", exists)
 }
 
-// copies lists the copies that an audit has in the run namespace, by their metadata.
+// copies lists the metadata of an audit's copies in the run namespace.
 func (r *Reconciler) copies(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -72,17 +72,14 @@ func (r *Reconciler) copies(ctx context.Context, audit *v1alpha1.MCPServerAudit)
 	return list.Items, nil
 }
 
-// ofAudit selects what an audit has in the run namespace.
+// ofAudit selects an audit's objects in the run namespace.
 func ofAudit(audit *v1alpha1.MCPServerAudit) client.MatchingLabels {
 	return client.MatchingLabels{podspec.LabelManagedBy: podspec.ManagedBy, podspec.LabelUID: string(audit.UID)}
 }
 
-// deleteSecrets deletes the copied pull secrets of an audit that is decided, or
-// that is at rest: the manager may have been stopped between the two, or the
-// audit suspended while it waited for its Pod. A change of the spec that drops
-// the pull secrets leads to a decision, unless it suspends the audit, too. Most
-// audits never had any, and cost no request; one at rest mostly has none, and then
-// nothing is written.
+// deleteSecrets deletes the copied pull secrets of an audit that is decided or idle: the
+// manager may have stopped in between, or the audit was suspended while its Pod was pending.
+// Most audits never had any and cost no request; for an idle one the list is usually empty.
 func (r *Reconciler) deleteSecrets(ctx context.Context, s *session) error {
 	pulls := len(s.audit.Spec.Server.ImagePullSecrets) > 0
 	switch {

@@ -31,8 +31,8 @@ func (r *Reconciler) observe(ctx context.Context, s *session) (outcome, error) {
 	return proceed, r.observeFrom(ctx, s, r.Client)
 }
 
-// observeFrom sorts the Pods of an audit into the one in progress and those
-// that are over: decided, about another spec, or not ours to read.
+// observeFrom separates the Pod of the audit in progress from finished ones: decided, for
+// another spec, or unreadable.
 func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.Reader) error {
 	var pods corev1.PodList
 	if err := reader.List(ctx, &pods, client.InNamespace(r.Options.RunNamespace), ofAudit(s.audit)); err != nil {
@@ -52,20 +52,20 @@ func (r *Reconciler) observeFrom(ctx context.Context, s *session, reader client.
 	return nil
 }
 
-// isAudited reports whether a run is about the spec as it is. Of the same generation
-// it is, even if this operator reads more out of it than the one that began the run.
+// isAudited reports whether a run is for the current spec. The same generation is enough, even
+// if this operator version reads more of it.
 func (s *session) isAudited(run podspec.Run) bool {
 	return run.SpecDigest == s.specDigest || run.Generation == s.audit.Generation
 }
 
-// isCurrent reports whether a run follows on the one in the status, and is not on
-// its way out for a spec that was replaced and has come back since.
+// isCurrent reports whether a run follows the one in the status and is not terminating because
+// of an earlier spec change.
 func isCurrent(audit *v1alpha1.MCPServerAudit, pod *corev1.Pod, run podspec.Run) bool {
 	return run.Previous == podspec.Previous(audit) && (pod.DeletionTimestamp.IsZero() || run.Generation == audit.Generation)
 }
 
-// decide reports whether an audit is due. One that is in progress is finished
-// first: a request in the middle of it is answered by the next one.
+// decide determines whether an audit is due. One in progress is finished first; a request made
+// meanwhile triggers the next one.
 func (r *Reconciler) decide(ctx context.Context, s *session) (outcome, error) {
 	if s.halted != nil {
 		s.halt(s.halted)
@@ -94,8 +94,7 @@ func (r *Reconciler) decide(ctx context.Context, s *session) (outcome, error) {
 	return proceed, nil
 }
 
-// due asks the registry about the tag only if nothing else has the image resolved
-// anyway.
+// due asks the registry about the tag only if no other reason resolves the image anyway.
 func (r *Reconciler) due(ctx context.Context, s *session) (trigger.Trigger, bool) {
 	in := r.triggers(s)
 	if due, isDue := trigger.Due(in); isDue {
@@ -106,7 +105,7 @@ func (r *Reconciler) due(ctx context.Context, s *session) (trigger.Trigger, bool
 	return trigger.Due(in)
 }
 
-// triggers returns what package trigger decides on.
+// triggers returns the input of package trigger.
 func (r *Reconciler) triggers(s *session) trigger.Input {
 	spec, status := s.audit.Spec, s.audit.Status
 	return trigger.Input{
@@ -120,8 +119,8 @@ func (r *Reconciler) triggers(s *session) trigger.Input {
 	}
 }
 
-// untils returns when suppressions end, in whole seconds as the times of a status: an audit
-// of the same second would else seem to be from before.
+// untils returns the ends of suppressions in whole seconds, like status times: an audit within
+// the same second would otherwise seem older.
 func untils(suppressions []report.Suppression) []time.Time {
 	var all []time.Time
 	for _, s := range suppressions {

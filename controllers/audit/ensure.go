@@ -16,29 +16,27 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// fieldOwner owns what the manager applies.
+// fieldOwner is the manager's field manager.
 const fieldOwner = client.FieldOwner("mcpaudit")
 
-// refusedPause is when a Pod that the API server refused is tried again: quota
-// becomes free when another audit ends, which no watch tells.
+// refusedPause is the retry interval after the API server refused a Pod: no watch reports when
+// quota is freed.
 const refusedPause = 15 * time.Second
 
-// find looks past the cache for the Pod that the status knows of: a server must not be run
-// again because a verdict is late.
+// find reads the Pod that the status names live: a late verdict must not run a server twice.
 func (r *Reconciler) find(ctx context.Context, s *session) (outcome, error) {
 	out, err := r.confirm(ctx, s)
 	if err != nil || out != proceed || s.pod != nil {
 		return out, err
 	}
-	if _, err := r.resolve(ctx, s); err != nil { // the status keeps the image digest, by which the gate finds the audit
+	if _, err := r.resolve(ctx, s); err != nil { // the gate finds the audit by the image digest in the status
 		return proceed, err
 	}
 	s.fail(report.ReasonPodFailed, "The audit Pod disappeared before it could report: somebody deleted it, or it went away with its node")
 	return proceed, nil
 }
 
-// ensure creates the audit Pod, unless the API server knows of one that the cache does not
-// show.
+// ensure creates the audit Pod unless a live read finds one.
 func (r *Reconciler) ensure(ctx context.Context, s *session) (outcome, error) {
 	if out, err := r.confirm(ctx, s); err != nil || out != proceed || s.pod != nil {
 		return out, err
@@ -64,8 +62,8 @@ func (r *Reconciler) ensure(ctx context.Context, s *session) (outcome, error) {
 	return proceed, nil
 }
 
-// confirm looks past the cache whether the object is the one that was decided
-// on, and whether its Pod exists after all.
+// confirm checks live that the audit is unchanged since the decision, and whether its Pod
+// exists.
 func (r *Reconciler) confirm(ctx context.Context, s *session) (outcome, error) {
 	var live v1alpha1.MCPServerAudit
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.audit), &live); err != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// surroundings records what the spec sets of the server's environment. imageEnv and
-// imageDir are the image's own, and empty where they are not known: what the spec repeats
-// of them changes nothing.
+// surroundings records the environment that the spec sets. imageEnv and imageDir are the
+// image's own, empty if unknown: repeating them in the spec changes nothing.
 func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string) outcome {
 	server := s.audit.Spec.Server
 	own := map[string]string{}
@@ -38,7 +37,7 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 		of.WorkingDir = server.WorkingDir
 	}
 	s.run.CodeLoaded = environ.Problem(slices.Sorted(maps.Keys(set)), func(name string) string { return set[name] })
-	if len(set) > 0 { // a workload that has these has what it repeats of the image as well
+	if len(set) > 0 { // a matching workload repeats the image's values as well
 		for _, variable := range server.Env {
 			set[variable.Name] = variable.Value
 		}
@@ -58,15 +57,14 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 	return proceed
 }
 
-// place records where the image has the command run, and what its variables add to the
-// code paths.
+// place records the image's working directory, and the code paths that its variables add.
 func (s *session) place(imageEnv []string, imageDir string) {
 	s.run.Audited.WorkingDir = cmp.Or(s.audit.Spec.Server.WorkingDir, imageDir, "/")
 	s.run.SearchPaths = environ.SearchPaths(imageEnv)
 }
 
-// codePaths returns the code paths of the report with those of the image's variables: a directory that
-// is not there leaves no trace.
+// codePaths returns the report's code paths and those of the image's variables: directories
+// that do not exist leave no trace.
 func (s *session) codePaths() []string {
 	if s.report == nil || len(s.report.CodePaths) == 0 {
 		return nil
@@ -74,11 +72,10 @@ func (s *session) codePaths() []string {
 	return codepath.Reduce(slices.Concat(s.report.CodePaths, s.run.SearchPaths))
 }
 
-// keyPause is when to look again for the key, which the manager makes when it starts.
+// keyPause is the retry interval for the key, which the manager creates at startup.
 const keyPause = 2 * time.Second
 
-// unmatched is the environment of a spec as long as its digest is not known: no container
-// has the same.
+// unmatched is the environment of a spec while its digest is unknown: it matches no container.
 func unmatched(server v1alpha1.Server) *report.Environment {
 	if len(server.Env) == 0 && server.WorkingDir == "" {
 		return nil
@@ -94,7 +91,7 @@ func unmatched(server v1alpha1.Server) *report.Environment {
 // exercise returns how a spec has its server exercised.
 func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	probe := spec.Probe
-	encoded, _ := json.Marshal(probe) // what came from the API server is JSON
+	encoded, _ := json.Marshal(probe) // it came from the API server as JSON
 	return &v1alpha1.AuditedExercise{
 		Digest: v1alpha1.Digest("sha256:" + report.Sum(encoded)), Network: cmp.Or(spec.Sandbox.Network, v1alpha1.NetworkSinkhole), Calls: probe.Calls,
 		Rounds: cmp.Or(probe.Rounds, plan.DefaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, plan.DefaultMaxCallsPerTool),
@@ -103,8 +100,8 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	}
 }
 
-// misled makes an audit Inconclusive in which the environment had the server load code.
-// What was seen stays seen: findings fail it all the same.
+// misled makes an audit Inconclusive if its environment made the server load code. Findings
+// still fail it.
 func (s *session) misled() {
 	if s.report != nil {
 		s.report.Server.Environment, s.report.CodePaths = s.run.Audited.Environment, s.codePaths()

@@ -13,10 +13,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// maxNote is the most characters of an event's note that events.k8s.io accepts.
+// maxNote is the length limit of an event's note in events.k8s.io.
 const maxNote = 1024
 
-// emit reports what the status now says: by events, in numbers and in the log.
+// emit reports the new status as events, metrics and logs.
 func (r *Reconciler) emit(ctx context.Context, before *v1alpha1.MCPServerAudit, s *session) {
 	for _, n := range s.notes {
 		r.Events.Eventf(s.audit, nil, n.kind, n.reason, "Audit", "%s", excerpt.Line(n.message, maxNote))
@@ -38,9 +38,8 @@ func (s *session) took() time.Duration {
 	return s.age(s.pod.CreationTimestamp.Time)
 }
 
-// log tells the life of an audit in a few lines: one for each state that it enters,
-// and none for a reconciliation that changed nothing. The logger has the audit's
-// name already; here it gets the run and what triggered it.
+// log writes a line for each state that an audit enters, and none if nothing changed. The
+// logger already has the audit's name; this adds the run and its trigger.
 func (s *session) log(logger logr.Logger, before *v1alpha1.MCPServerAudit) {
 	if s.run.Name != "" {
 		logger = logger.WithValues("run", s.run.Name, "trigger", s.run.Reason)
@@ -60,7 +59,7 @@ func (s *session) log(logger logr.Logger, before *v1alpha1.MCPServerAudit) {
 	}
 }
 
-// held reports whether spec.suspend has just begun to hold back an audit.
+// held reports whether spec.suspend has just started to hold back an audit.
 func (s *session) held(before *v1alpha1.MCPServerAudit) bool {
 	return conditions.Reason(s.audit, v1alpha1.ConditionReady) == v1alpha1.ReasonSuspended &&
 		conditions.Reason(before, v1alpha1.ConditionReady) != v1alpha1.ReasonSuspended

@@ -22,20 +22,19 @@ import (
 )
 
 const (
-	// tendEvery is when the slots are looked after without an event: a deadline
-	// passed, or an event was lost.
+	// tendEvery is the interval for checking the slots without an event: a deadline passed, or
+	// an event was lost.
 	tendEvery = 10 * time.Second
-	// sweepEvery is how often it is swept at most what audits left that are gone.
+	// sweepEvery is the minimum interval between sweeps for orphaned objects.
 	sweepEvery = time.Minute
-	// leaveFor is how long after its grace period a Pod may stay that is on its way
-	// out, before its slot is free: its node may be lost, and nobody else tells.
+	// leaveFor is how long past its grace period a terminating Pod holds its slot: its node may
+	// be lost.
 	leaveFor = 2 * time.Minute
-	// longestRun is the deadline of a Pod that has none, so that it is none of ours.
+	// longestRun is the deadline of a Pod without one, which the operator did not create.
 	longestRun = time.Hour
 )
 
-// snapshot lists the audit Pods of the cache. They are only looked at, which
-// needs no copies.
+// snapshot lists the cached audit Pods without copying them.
 func (r *Reconciler) snapshot(ctx context.Context) slots.Snapshot {
 	return func() ([]slots.Holder, error) { return r.holders(ctx, r.Client, client.UnsafeDisableDeepCopy) }
 }
@@ -53,10 +52,9 @@ func (r *Reconciler) holders(ctx context.Context, reader client.Reader, options 
 	return holders, nil
 }
 
-// holder is a Pod as the queue counts it: until it is gone, and in any case until
-// a deadline. That of a Pod that is not even being deleted is the sum of all that
-// it may take, from waiting for a node to the attempts to store its report. Its
-// active deadline counts from when a kubelet took it.
+// holder converts a Pod for the queue, which counts it until it is gone or past a deadline. For
+// a Pod that is not terminating, the deadline is the sum of all timeouts from scheduling to
+// storing the report; its active deadline counts from when a kubelet accepted it.
 func (r *Reconciler) holder(pod *corev1.Pod) slots.Holder {
 	active := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, int64(longestRun/time.Second))) * time.Second
 	taken := pod.CreationTimestamp.Add(r.Options.QueueDeadline + r.Options.StartDeadline)
@@ -70,9 +68,9 @@ func (r *Reconciler) holder(pod *corev1.Pod) slots.Holder {
 	return slots.Holder{Pod: pod.Name, UID: pod.UID, Namespace: pod.Labels[podspec.LabelNamespace], Until: until}
 }
 
-// countOnce counts the Pods past the cache before the first slot is given: a
-// manager before this one may have created some that the cache does not show yet.
-// An API server that refuses the list would refuse Pods as well, and says so there.
+// countOnce counts the Pods with a live list before the first slot is given: a previous manager
+// may have created some that the cache does not show yet. If listing is refused, so is creating
+// Pods, which reports the error.
 func (r *Reconciler) countOnce(ctx context.Context) error {
 	r.admission.counting.Lock()
 	defer r.admission.counting.Unlock()
@@ -97,14 +95,14 @@ func (r *Reconciler) census(ctx context.Context) error {
 	return nil
 }
 
-// wakeBy lets the queue wake audits through the work queue of the controller.
+// wakeBy lets the queue wake audits through the controller's work queue.
 func (r *Reconciler) wakeBy(_ context.Context, queue workQueue) error {
 	r.Slots.Notify(func(key client.ObjectKey) { hurry(queue, reconcile.Request{NamespacedName: key}) })
 	return nil
 }
 
-// podHandler tells the queue about the Pods of the cache. It enqueues nothing:
-// whom a Pod that is gone makes room for is woken by the queue.
+// podHandler reports cached Pods to the queue. It enqueues nothing: the queue wakes the audits
+// that get a freed slot.
 func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconcile.Request] {
 	seen := func(ctx context.Context, pod *corev1.Pod) {
 		if err := r.Slots.Seen(r.Clock.Now(), pod.Name, pod.UID, r.snapshot(ctx)); err != nil {
@@ -117,8 +115,8 @@ func (r *Reconciler) podHandler() handler.TypedEventHandler[*corev1.Pod, reconci
 	}
 }
 
-// slotSweeper looks after the slots from time to time, so that no lost event and no
-// stuck Pod holds up the line. In memory, but while a Pod is missing in the cache.
+// slotSweeper checks the slots periodically, so neither a lost event nor a stuck Pod blocks the
+// queue. It works in memory unless a Pod is missing from the cache.
 type slotSweeper struct {
 	*Reconciler
 	swept time.Time
@@ -153,9 +151,9 @@ func (t *slotSweeper) tend(ctx context.Context) error {
 	return errors.Join(t.Slots.Tend(now, t.snapshot(ctx)), t.sweepOrphans(ctx, now))
 }
 
-// sweepOrphans sweeps if the cache has a Pod without its audit, whose finalizer
-// somebody removed by hand: whoever may delete audits would else fill the run
-// namespace, and hold slots, by Pods that nobody looks after.
+// sweepOrphans sweeps if a cached Pod has no audit because its finalizer was removed by hand:
+// otherwise anyone who may delete audits could fill the run namespace and its slots with
+// orphans.
 func (t *slotSweeper) sweepOrphans(ctx context.Context, now time.Time) error {
 	if now.Sub(t.swept) < sweepEvery {
 		return nil

@@ -28,20 +28,20 @@ const (
 	manifestsToApply = "`kubectl apply -k config/runs`"
 )
 
-// refusal is why the API server does not take what an audit needs.
+// refusal is why the API server rejects what an audit needs.
 type refusal struct {
-	// state is the reason of Auditing while the audit waits, and of the event when the
-	// wait begins.
+	// state is the reason of Auditing while the audit waits, and of the event when waiting
+	// begins.
 	state string
-	// what says in a sentence what is the matter and what to do.
+	// what is a sentence with the problem and the fix.
 	what string
-	// reason of the audit if it has to be given up.
+	// reason is the audit's reason once it is given up.
 	reason report.Reason
-	// passes is set if it is only a matter of time: there is no giving up.
+	// passes is set if waiting always helps: the audit is never given up.
 	passes bool
 }
 
-// namespaceState says what is known of the run namespace.
+// namespaceState is the known state of the run namespace.
 type namespaceState int
 
 const (
@@ -50,8 +50,8 @@ const (
 	namespaceTerminating
 )
 
-// refusalOf classifies an answer. The API server has reasons of its own for some
-// of them only; the others are known by the words of its admission plugins.
+// refusalOf classifies an error. The API server has distinct reasons for only some; the others
+// are recognised by the messages of its admission plugins.
 func refusalOf(err error, namespace string, state namespaceState) refusal {
 	unusable := func(format string, args ...any) refusal {
 		return refusal{state: v1alpha1.ReasonRunNamespaceUnusable, reason: report.ReasonRunNamespaceUnusable, what: fmt.Sprintf(format, args...)}
@@ -76,30 +76,30 @@ func refusalOf(err error, namespace string, state namespaceState) refusal {
 		"The audit Pod is refused in the run namespace %s; if it is by a policy, exempt the namespace from it", namespace)}
 }
 
-// isQuota reports whether a resource quota is exhausted, by the text of the ResourceQuota admission plugin.
+// isQuota recognises the message of the ResourceQuota admission plugin.
 func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// isLimitRange knows the LimitRanger admission plugin by its text.
+// isLimitRange recognises the message of the LimitRanger admission plugin.
 func isLimitRange(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "usage per Container is")
 }
 
-// isPodSecurity knows the PodSecurity admission plugin by its text.
+// isPodSecurity recognises the message of the PodSecurity admission plugin.
 func isPodSecurity(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "violates PodSecurity")
 }
 
-// isUnauthorised knows an authorizer by its text: "pods is forbidden: User "x"
-// cannot create resource "pods" ...".
+// isUnauthorised recognises an authorizer's message: `pods is forbidden: User "x" cannot create
+// resource "pods"`.
 func isUnauthorised(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot ") && strings.Contains(err.Error(), "User \"")
 }
 
-// refused waits where waiting may help, and says why. Room in the quota comes;
-// everything else, such as a policy, a namespace that is missing or on its way
-// out, or a stranger's Pod of the same name, is given up after a while.
+// refused waits where waiting may help, and says why. Quota becomes free; anything else, such
+// as a policy, a missing or terminating namespace, or a foreign Pod of the same name, is given
+// up after a while.
 func (r *Reconciler) refused(ctx context.Context, s *session, err error) (outcome, error) {
 	switch {
 	case !apierr.IsRefusal(err):
@@ -124,8 +124,8 @@ func (r *Reconciler) refused(ctx context.Context, s *session, err error) (outcom
 	return wait(refusedPause), nil
 }
 
-// runNamespace asks for the run namespace. Where it is missing so is the manager's
-// role in it, and the API server answers Forbidden and not NotFound.
+// runNamespace reads the run namespace. If it is missing, so is the manager's Role in it, and
+// the API server answers Forbidden instead of NotFound.
 func (r *Reconciler) runNamespace(ctx context.Context) namespaceState {
 	var namespace metav1.PartialObjectMetadata
 	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
@@ -138,12 +138,12 @@ func (r *Reconciler) runNamespace(ctx context.Context) namespaceState {
 	return namespaceThere
 }
 
-// unwrittenPause is when a status that the API server found invalid is tried again.
+// unwrittenPause is the retry interval for a status that the API server rejected as invalid.
 const unwrittenPause = time.Minute
 
-// unwritten is about a status that could not be written. One that is invalid stays
-// so until somebody applies the CRDs of this version, and trying again at once
-// would not help; the Pod and its report are kept until then.
+// unwritten handles a status that could not be written. An invalid one stays invalid until this
+// version's CRDs are applied, so an immediate retry does not help; the Pod and its report are
+// kept until then.
 func (r *Reconciler) unwritten(ctx context.Context, audit *v1alpha1.MCPServerAudit, err error) (ctrl.Result, error) {
 	if !apierrors.IsInvalid(err) {
 		return again(err)
@@ -156,10 +156,9 @@ func (r *Reconciler) unwritten(ctx context.Context, audit *v1alpha1.MCPServerAud
 	return ctrl.Result{RequeueAfter: unwrittenPause}, nil
 }
 
-// unannounced finds, among the Pods that are over, the one of the verdict in the
-// status, if the manager was stopped, or lost the answer, between the write of
-// the status and what follows it: the Pod is deleted last. It looks past the
-// cache, in which a Pod outlives its deletion.
+// unannounced finds the finished Pod of the verdict in the status, if the manager stopped or
+// lost the response between the status write and what follows: the Pod is deleted last. It
+// reads live, as a deleted Pod lingers in the cache.
 func (r *Reconciler) unannounced(ctx context.Context, s *session) (*corev1.Pod, error) {
 	if s.decided {
 		return nil, nil
@@ -183,7 +182,7 @@ func (r *Reconciler) unannounced(ctx context.Context, s *session) (*corev1.Pod, 
 	return nil, nil
 }
 
-// announce tells of the verdict that is in the status.
+// announce emits the event for the verdict in the status.
 func (r *Reconciler) announce(ctx context.Context, s *session) error {
 	pod, err := r.unannounced(ctx, s)
 	if pod == nil {
@@ -201,9 +200,9 @@ func (r *Reconciler) announce(ctx context.Context, s *session) error {
 	return nil
 }
 
-// decision returns how a verdict is announced: the type, the reason and the cause of the event. Where the audit is
-// inconclusive, the reason is the class of the cause: events are selected by it, and two of one reason that follow
-// each other closely are counted as one.
+// decision returns type, reason and action of the event for a verdict. An inconclusive audit's
+// reason is the class of its cause: events are selected by it, and consecutive ones with the
+// same reason are merged.
 func decision(verdict v1alpha1.Verdict, ready, audited string) (kind, event, reason string) {
 	switch verdict {
 	case v1alpha1.VerdictPass:

@@ -14,16 +14,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// workQueue feeds the controller.
+// workQueue is the controller's queue.
 type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// urgent is the priority of audits that hold a slot; that of others is 0, or less
-// when a manager starts.
+// urgent is the priority of audits that hold a slot; others have 0, or less when the manager
+// starts.
 const urgent = 1
 
-// hurry puts an audit that has a slot before all that only want one. Thousands of
-// audits that are applied at once, or found by a manager that starts, would else
-// stand before the few that make room.
+// hurry moves an audit that holds a slot ahead of those that wait for one. Thousands of audits
+// applied at once, or found at startup, would otherwise delay the few that free slots.
 func hurry(queue workQueue, request reconcile.Request) {
 	if q, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(urgent)}, request)
@@ -32,7 +31,7 @@ func hurry(queue workQueue, request reconcile.Request) {
 	queue.Add(request)
 }
 
-// hurryAudits enqueues the audit of a Pod that came, changed or went.
+// hurryAudits enqueues the audit of a Pod that was created, changed or deleted.
 func hurryAudits() handler.EventHandler {
 	enqueue := func(object client.Object, queue workQueue) {
 		if pod, ok := object.(*corev1.Pod); ok {

@@ -8,11 +8,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// An outcome says how a reconciliation goes on after a step that has met no error. An
-// error is tried again with the work queue's back-off.
+// An outcome says how a reconciliation continues after a step without an error. Errors are
+// retried with back-off.
 type outcome struct {
 	kind kind
-	// after is when to look again; 0 if a watch or the queue of slots wakes the audit.
+	// after is when to requeue; 0 if a watch or the slot queue wakes the audit.
 	after time.Duration
 }
 
@@ -20,9 +20,9 @@ type kind int
 
 const (
 	proceeds kind = iota // with the next step
-	rests                // nothing is to be done before session.next
-	waits                // something else has to happen first, which the conditions name
-	isStale              // the cache lags behind: what was decided on it is not written
+	rests                // nothing to do before session.next
+	waits                // something else must happen first, as the conditions say
+	isStale              // the cache is stale: do not write decisions based on it
 )
 
 var (
@@ -33,17 +33,17 @@ var (
 
 func wait(after time.Duration) outcome { return outcome{kind: waits, after: after} }
 
-// staleAfter is when a stale cache is looked at again.
+// staleAfter is the requeue interval for a stale cache.
 const staleAfter = time.Second
 
-// A step takes a session further. It is skipped where due, if it has one, says so.
+// A step advances a session. It is skipped if its due func returns false.
 type step struct {
 	name string
 	take func(context.Context, *session) (outcome, error)
 	due  func(*session) bool
 }
 
-// advance takes the steps in their order, up to the first that does not proceed.
+// advance runs the steps in order until one does not proceed.
 func (r *Reconciler) advance(ctx context.Context, s *session) (outcome, error) {
 	for _, step := range []step{
 		{"observe", r.observe, nil},
@@ -74,8 +74,7 @@ func (r *Reconciler) advance(ctx context.Context, s *session) (outcome, error) {
 // unbegun reports whether the audit Pod is still to be created.
 func (s *session) unbegun() bool { return s.pod == nil && !s.failed() }
 
-// vanished reports whether the status knows of a Pod of the audit in progress that is not
-// there.
+// vanished reports whether the Pod that the status names is missing.
 func (s *session) vanished() bool { return s.unbegun() && s.hadPod() }
 
 // begun reports whether there is a Pod to collect from.

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
-// judge finds the verdict.
+// judge determines the verdict.
 func (r *Reconciler) judge(_ context.Context, s *session) (outcome, error) {
 	in := verdict.Input{
 		FailOn: s.audit.Spec.FailOn, MinAssurance: s.audit.Spec.MinAssurance, Baseline: s.audit.Spec.Baseline, Scoped: s.audit.Spec.DeclaredScope != nil,
@@ -53,9 +53,8 @@ func (r *Reconciler) publish(ctx context.Context, s *session) (outcome, error) {
 	return proceed, nil
 }
 
-// unstored goes on without a report that is refused, so that nobody holds back a
-// verdict by a quota or a policy, or by CRDs older than the manager: after a
-// while, and at once if it is too large. The findings still count.
+// unstored continues without a report that is refused, so no quota, policy or outdated CRD can
+// hold back a verdict: after a while, or at once if it is too large. Its findings still count.
 func (r *Reconciler) unstored(ctx context.Context, s *session, err error) (outcome, error) {
 	tooLarge := apierrors.IsRequestEntityTooLargeError(err)
 	if !apierr.IsRefusal(err) {
@@ -68,17 +67,16 @@ func (r *Reconciler) unstored(ctx context.Context, s *session, err error) (outco
 	case !tooLarge && s.inState() < collectDeadline:
 		return wait(refusedPause), nil
 	case tooLarge, apierrors.IsInvalid(err):
-		s.report = nil // what the API does not accept in a report, it does not in a status
+		s.report = nil // the status would be refused as well
 	}
 	s.unstored = true
 	s.fail(report.ReasonReportLost, "The API server refuses the report: %s", err)
 	return r.judge(ctx, s)
 }
 
-// store creates the report object, under the name of the run: storing it twice
-// makes one.
+// store creates the report under the run's name, so storing is idempotent.
 func (r *Reconciler) store(ctx context.Context, s *session) error {
-	judged := s.report.DeepCopy() // the client writes the API server's answer into what it sends
+	judged := s.report.DeepCopy() // the client overwrites what it sends with the response
 	judged.Normalise()
 	judged.Verdict, judged.Reason, judged.Message = s.outcome.Verdict, s.outcome.Reason, cutMessage(s.outcome.Message)
 	judged.Assurance = s.outcome.Assurance
@@ -114,8 +112,8 @@ func (r *Reconciler) store(ctx context.Context, s *session) error {
 	return nil
 }
 
-// same reports whether the report that exists is the one to store. Another one
-// can only be there if the status was reset by hand; it gives way, at the next try.
+// same reports whether the existing report is the one to store. A different one exists only if
+// the status was reset by hand; it is deleted and the store retried.
 func (r *Reconciler) same(ctx context.Context, want *v1alpha1.MCPAuditReport) error {
 	var there v1alpha1.MCPAuditReport
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), &there); err != nil {

@@ -1,8 +1,8 @@
 // Package audit is the controller of MCPServerAudit: it decides when a server
 // is audited, has it run in a sandbox Pod, and is the only writer of the status.
 //
-// A reconciliation is a row of steps over one object; each does its part, or
-// ends the row because something has to happen first:
+// A reconciliation runs steps over one object in order. Each advances it, or stops because
+// something else must happen first:
 //
 //	observe  which of the Pods that exist is the audit in progress
 //	decide   is an audit due, and why                    (controllers/trigger)
@@ -15,14 +15,12 @@
 //	judge    threshold and baseline                      (controllers/verdict)
 //	publish  the report object and the status
 //
-// Then the status is written, once and only if it changed. What may only happen
-// after that is: the event, the metric and the log (emit), deleting the Pod
-// and pruning old reports (tidy). State is nowhere but in the status and on the
-// Pod, so a manager may be restarted at any point: a Pod whose run is not in the
-// status is collected again, one whose run is in it is deleted. Every wait has a
-// deadline of the manager's own, but for a slot and for room in the quota of the run
-// namespace, which come; an API server that fails is asked again with the work
-// queue's back-off.
+// Then the status is written, once and only if it changed. What depends on that write follows:
+// event, metric and log (emit), deleting the Pod and pruning old reports (tidy). All state is
+// in the status and on the Pod, so the manager may restart at any point: a Pod whose run is not
+// in the status is collected again, one whose run is in it is deleted. Every wait has its own
+// deadline, except for a slot or quota in the run namespace, which become free; API errors are
+// retried with back-off.
 //
 // The conditions, and who sets them:
 //
@@ -35,9 +33,9 @@
 //	Reconciling     True                            absent
 //	Stalled         absent                          True if Ready is False
 //
-// A decided object keeps its conditions while it is audited again, but for
-// Auditing: it does not flap. After a change of the spec observedGeneration
-// lags behind until the new verdict; kstatus and `kubectl wait` go by that.
+// A decided object keeps its conditions during the next audit, except Auditing, so they do not
+// flap. After a spec change observedGeneration lags until the new verdict; kstatus and `kubectl
+// wait` rely on that.
 package audit
 
 import (
@@ -65,10 +63,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
-// Images resolves images; imageref.Resolver does.
+// Images resolves images. imageref.Resolver implements it.
 type Images interface {
 	Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (imageref.Image, error)
-	// Digest returns what the image names now, at the cost of one request.
+	// Digest returns the digest that the image names now, in one request.
 	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)
 }
 
@@ -76,38 +74,38 @@ type Images interface {
 type Reconciler struct {
 	// Client reads audits and Pods from the cache, and writes.
 	Client client.Client
-	// Live reads from the API server: secrets, reports, and what must not be
-	// decided on a stale cache.
+	// Live reads from the API server: secrets, reports, and whatever must not be decided on a
+	// stale cache.
 	Live    client.Reader
 	Images  Images
 	Logs    result.Logs
 	Events  events.EventRecorder
 	Metrics *metrics.Metrics
-	// Attester makes the statements of reports; nil for none.
+	// Attester makes the statements of reports; nil to make none.
 	Attester Attester
-	// EnvironmentKey is the key of the digests of environments, nil before it is read; a
-	// nil func has them without a digest.
+	// EnvironmentKey returns the key for environment digests, nil until it is read. Without the
+	// func, environments have no digest.
 	EnvironmentKey func() []byte
-	// Watchdog ends reconciliations that take too long.
+	// Watchdog bounds the duration of reconciliations.
 	Watchdog *health.Watchdog
 	Options  options.Options
 	// Slots bound how many audits run at a time.
 	Slots *slots.Queue
-	// Clock is the real one, but in tests.
+	// Clock is replaced in tests.
 	Clock clock.PassiveClock
 
 	admission admission
 	nodes     nodes.Features
-	// unwritable has the UIDs of the audits whose status the API server refuses,
-	// so that this is announced once: it cannot be kept in the status.
+	// unwritable has the UIDs of audits whose status the API server rejects, to report that
+	// once: the status cannot hold it.
 	unwritable sync.Map
-	// announced has the UIDs of the Pods whose verdict was announced, until they are deleted.
+	// announced has the UIDs of Pods whose verdict was announced, until they are deleted.
 	announced       sync.Map
-	tags            tags // what registries were asked
+	tags            tags // when registries were last asked
 	registryLimiter registryLimiter
 }
 
-// Reconcile brings one audit a step further.
+// Reconcile advances one audit.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	audit := &v1alpha1.MCPServerAudit{}
 	if err := r.Client.Get(ctx, request.NamespacedName, audit); err != nil {
@@ -144,7 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return next, errors.Join(err, r.tidy(ctx, s))
 }
 
-// again treats a conflict as what it is: news that the cache has not seen yet.
+// again retries conflicts silently: the cache is merely stale.
 func again(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
@@ -164,8 +162,8 @@ func (r *Reconciler) addFinalizer(ctx context.Context, audit *v1alpha1.MCPServer
 	return nil
 }
 
-// write is the one place where a status is written. The lock makes a decision
-// on a stale object fail here, before anything is deleted because of it.
+// write is the only place that writes a status. Its optimistic lock makes decisions on stale
+// objects fail before anything is deleted.
 func (r *Reconciler) write(ctx context.Context, before, audit *v1alpha1.MCPServerAudit) error {
 	if equality.Semantic.DeepEqual(before.Status, audit.Status) {
 		return nil

@@ -6,18 +6,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// perNamespace bounds the questions to registries that audits of one namespace have
-// under way: a third of all, so that two namespaces whose registries take their time
-// leave some to the others.
+// perNamespace bounds the concurrent registry requests for audits of one namespace to a third
+// of the total, so two namespaces with slow registries leave room for others.
 const perNamespace = imageref.MaxQuestions / 3
 
-// registryLimiter counts the audits that wait for a registry. The zero value is ready for use.
+// registryLimiter counts audits that wait for a registry. The zero value is ready for use.
 type registryLimiter struct {
 	mutex       sync.Mutex
 	byNamespace map[string]int
 }
 
-// enter reports whether an audit of the namespace may ask. Whoever entered leaves.
+// enter reports whether an audit of the namespace may ask; if so, it must call leave.
 func (a *registryLimiter) enter(namespace string) bool {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

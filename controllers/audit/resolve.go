@@ -17,14 +17,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// errNoSecret: the manager may not read a pull secret yet.
+// errNoSecret means that the manager may not read a pull secret yet.
 var errNoSecret = errors.New("no pull secret")
 
-// resolve turns the image of the spec into what the Pod runs. The registry's answer to the
-// audit's own credentials is the proof that its author may pull the image: without it
-// nothing is run, since the node and the operator may have credentials that the author has
-// not. Where the configuration allows node images, one with a command is tried as it is
-// given, and the kubelet has the last word.
+// resolve turns the spec's image into what the Pod runs. The registry's answer to the audit's
+// own credentials proves that its author may pull the image; without it nothing runs, as the
+// node and the operator may have credentials that the author lacks. If node images are allowed,
+// an image with a command is passed on as given, and the kubelet decides.
 func (r *Reconciler) resolve(ctx context.Context, s *session) (outcome, error) {
 	server := s.audit.Spec.Server
 	if server.URL != "" {
@@ -42,7 +41,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) (outcome, error) {
 	case errors.Is(err, imageref.ErrInvalid), errors.Is(err, imageref.ErrAmbiguous):
 		s.fail(report.ReasonImagePullFailed, "%s", err)
 	case errors.Is(err, imageref.ErrBusy):
-		return wait(busyPause), nil // nothing was learned, so that there is nothing to say
+		return wait(busyPause), nil // nothing was learned, so report nothing
 	case errors.Is(err, errNoSecret), errors.Is(err, imageref.ErrBadSecret):
 		return r.retryResolve(s, err), nil
 	case r.Options.Allowed.NodeImages && len(server.Command) > 0 && imageError(err):
@@ -61,7 +60,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *session) (outcome, error) {
 	return proceed, nil
 }
 
-// accept has an image run that its registry gives away.
+// accept uses an image that its registry returned.
 func (r *Reconciler) accept(s *session, image imageref.Image) outcome {
 	if err := r.Options.Allowed.CheckImage(s.audit.Spec.Server.Image, image.Size); err != nil {
 		s.halt(notAllowed(err))
@@ -75,8 +74,8 @@ func (r *Reconciler) accept(s *session, image imageref.Image) outcome {
 	return proceed
 }
 
-// onNodes is the advice for an image that its registry does not give away. What else
-// helps is said about every image that cannot be had (controllers/verdict).
+// onNodes is advice for an image that its registry does not return. Advice for any unresolvable
+// image is in controllers/verdict.
 func (r *Reconciler) onNodes() string {
 	if !r.Options.Allowed.NodeImages {
 		return ""
@@ -84,7 +83,7 @@ func (r *Reconciler) onNodes() string {
 	return ". If it is on the nodes already, set spec.server.command"
 }
 
-// ask asks the registry, unless enough audits of the namespace do.
+// ask asks the registry, within the namespace's limit.
 func (r *Reconciler) ask(ctx context.Context, audit *v1alpha1.MCPServerAudit, secrets []corev1.Secret) (imageref.Image, error) {
 	if !r.registryLimiter.enter(audit.Namespace) {
 		return imageref.Image{}, fmt.Errorf("%w of namespace %s", imageref.ErrBusy, audit.Namespace)
@@ -93,13 +92,13 @@ func (r *Reconciler) ask(ctx context.Context, audit *v1alpha1.MCPServerAudit, se
 	return r.Images.Resolve(ctx, audit.Spec.Server.Image, secrets)
 }
 
-// imageError tells errors of a registry from those of the API server.
+// imageError reports whether an error is a registry's, not the API server's.
 func imageError(err error) bool {
 	return errors.Is(err, imageref.ErrNotFound) || errors.Is(err, imageref.ErrUnauthorized) || errors.Is(err, imageref.ErrUnreachable)
 }
 
-// found takes the command line together as a kubelet would: command replaces
-// ENTRYPOINT and CMD, args replace CMD.
+// found combines the command line as a kubelet does: command replaces ENTRYPOINT and CMD, args
+// replaces CMD.
 func (s *session) found(image imageref.Image) {
 	server := s.audit.Spec.Server
 	entrypoint, args := image.Entrypoint, image.Cmd
@@ -120,7 +119,7 @@ func (s *session) found(image imageref.Image) {
 	}
 }
 
-// identified records what the image names, and which manifest of that is run.
+// identified records the image's digest and the manifest that runs.
 func (s *session) identified(image imageref.Image) {
 	of := &s.run.Audited
 	of.ImageID, of.Digests = v1alpha1.Digest(image.ID), []v1alpha1.Digest{v1alpha1.Digest(image.Manifest)}
@@ -139,17 +138,17 @@ func (s *session) runs(command []string) {
 	s.run.Audited.ArgvDigest = v1alpha1.CommandDigest(command, nil)
 }
 
-// busyPause is when a registry is asked that could not be because of others.
+// busyPause is the retry interval while the registry limit is reached.
 const busyPause = 2 * time.Second
 
-// The bounds of the pause between two attempts to resolve an image. It grows
-// with the time that has passed, which makes it double each time.
+// The bounds of the interval between attempts to resolve an image. It grows with the elapsed
+// time, so it doubles each time.
 const (
 	minResolvePause = 5 * time.Second
 	maxResolvePause = 2 * time.Minute
 )
 
-// retryResolve waits for what may yet come, for a bounded time.
+// retryResolve retries errors that may pass, until a deadline.
 func (r *Reconciler) retryResolve(s *session, cause error) outcome {
 	s.progress(v1alpha1.ReasonResolvingImage, fmt.Sprintf("The image cannot be resolved yet, and is tried again for up to %s: %s.", r.Options.ResolveDeadline, cause))
 	elapsed := s.age(s.since().Time)
@@ -164,9 +163,9 @@ func (r *Reconciler) retryResolve(s *session, cause error) outcome {
 	return wait(min(max(elapsed, minResolvePause), maxResolvePause))
 }
 
-// pullSecrets reads the pull secrets, by name and past the cache: the manager
-// lists no secrets. One that is missing and one that is no pull secret are the same
-// error, or who may create audits would learn which Secrets there are, and of which type.
+// pullSecrets reads the pull secrets live, by name: the manager lists no secrets. A missing
+// Secret and one of another type give the same error, or audit authors could probe which
+// Secrets exist.
 func (r *Reconciler) pullSecrets(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]corev1.Secret, error) {
 	var secrets []corev1.Secret
 	for _, reference := range audit.Spec.Server.ImagePullSecrets {
@@ -187,20 +186,20 @@ func (r *Reconciler) pullSecrets(ctx context.Context, audit *v1alpha1.MCPServerA
 	return secrets, nil
 }
 
-// pullSecretReader is the ClusterRole that a namespace binds to let the manager
-// read its pull secrets, and the name of the binding in the command that we give.
+// pullSecretReader is the ClusterRole that lets the manager read a namespace's pull secrets,
+// and the binding's name in the suggested command.
 const pullSecretReader = "mcpaudit-pull-secret-reader"
 
 // defaultAccount is the service account of config/rbac.
 const defaultAccount = "mcpaudit-system:mcpaudit-manager"
 
-// deniedAccount finds the service account in the API server's refusal, which
-// names the user: the operator may be installed under another name.
+// deniedAccount extracts the service account from the API server's refusal: the operator may be
+// installed under another name.
 var deniedAccount = regexp.MustCompile(`"system:serviceaccount:([a-z0-9-]{1,63}:[a-z0-9.-]{1,253})"`)
 
-// allowPullSecret says what lets the manager read a pull secret. The manager has
-// no access to secrets of its own: whoever owns the namespace grants it. The command
-// is quoted, because the sentence around it ends with a period.
+// allowPullSecret explains how to let the manager read a pull secret. It has no access of its
+// own: the namespace's owner grants it. The command is quoted because a period follows the
+// sentence.
 func allowPullSecret(denied error, namespace, secret string) string {
 	account := defaultAccount
 	if match := deniedAccount.FindStringSubmatch(denied.Error()); match != nil {

@@ -24,10 +24,10 @@ func parseSchedule(spec *v1alpha1.Schedule) (*schedule.Schedule, error) {
 	return &parsed, nil
 }
 
-// halt is why no audit is made until the spec or the configuration changes.
+// halt is why no audit runs until the spec or the configuration changes.
 type halt struct{ reason, message string }
 
-// permit returns the schedule of a spec, or why no audit may be made of it.
+// permit returns the schedule of a spec, or why it may not be audited.
 func (r *Reconciler) permit(spec v1alpha1.MCPServerAuditSpec) (*schedule.Schedule, *halt) {
 	parsed, err := parseSchedule(spec.Schedule)
 	if err != nil {
@@ -45,30 +45,28 @@ func notAllowed(err error) *halt {
 	return &halt{v1alpha1.ReasonNotAllowed, fmt.Sprintf("No audit is made, and no verdict given, until the spec or the operator's configuration is changed: %s.", what)}
 }
 
-// halt rests until the spec or the configuration changes.
+// halt stops until the spec or the configuration changes.
 func (s *session) halt(why *halt) {
 	s.halted, s.resting = why, true
 	s.refuse()
 }
 
-// refuse shows why. The verdict stays in the status, and comes back into the
-// conditions by another audit.
+// refuse shows the reason. The verdict stays in the status and returns to the conditions with
+// the next audit.
 func (s *session) refuse() {
 	reason, message := s.halted.reason, s.halted.message
 	s.set(v1alpha1.ConditionReady, conditions.False(reason, message))
 	s.set(v1alpha1.ConditionStalled, conditions.True(reason, message))
-	s.audit.Status.Phase = v1alpha1.PhasePending // and not that of a verdict that is taken back
+	s.audit.Status.Phase = v1alpha1.PhasePending // not the phase of a withdrawn verdict
 	s.audit.Status.NextAuditTime = nil
 	s.stop()
 }
 
-// dueAlready is when to look again at what became due while something else was
-// decided.
+// dueAlready is the requeue interval for what became due during a decision.
 const dueAlready = time.Second
 
-// plan writes down when the next audit is due by itself, and sees to it that
-// somebody looks then, or when the registry is to be asked about the tag. A
-// suspended audit is only looked at for what takes its verdict back.
+// plan records when the next audit is due and requeues for then, or for the next tag check. A
+// suspended audit only checks what withdraws its verdict.
 func (r *Reconciler) plan(s *session) {
 	if s.halted != nil {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
 
-// session holds what the steps of one reconciliation hand on to each other.
+// session is the state that the steps of one reconciliation share.
 type session struct {
 	audit *v1alpha1.MCPServerAudit
 	// now is the time of the whole reconciliation.
@@ -27,12 +27,12 @@ type session struct {
 	// observe
 	specDigest v1alpha1.Digest
 	requested  string
-	// respecified: the last outcome is of an earlier spec, if there is one.
+	// respecified is set if the last outcome is for an earlier spec.
 	respecified  bool
 	pod          *corev1.Pod   // of the audit in progress; nil if there is none
-	finishedPods []*corev1.Pod // of audits that are over; tidy deletes them
+	finishedPods []*corev1.Pod // of finished audits; tidy deletes them
 	schedule     *schedule.Schedule
-	halted       *halt // why no audit is made of the spec as it is; nil if one may be
+	halted       *halt // why the spec may not be audited; nil if it may
 
 	// decide, or the record of the Pod
 	run podspec.Run
@@ -48,7 +48,7 @@ type session struct {
 	// admit
 	slot      string // the name of the Pod that a slot was taken for
 	queued    bool   // waits for a slot
-	attempted bool   // to create the Pod: it exists, or may exist
+	attempted bool   // to create the Pod, which therefore may exist
 
 	// collect
 	summary *report.Summary
@@ -58,31 +58,31 @@ type session struct {
 
 	// compare
 	known  *report.Manifest // of the baseline; nil if it is not kept
-	change string           // how the manifest differs from it, in words
+	change string           // how the manifest differs from it
 
 	// judge
 	outcome verdict.Outcome
-	// started is set once the audit Pod is created, and waited is how long the audit was
-	// in the state before.
+	// started is set when the audit Pod is created; waited is the time spent in the previous
+	// state.
 	started bool
 	waited  time.Duration
-	// decided is set once the outcome is in the status, resting if none is due.
+	// decided means that the outcome is in the status, resting that no audit is due.
 	decided, resting bool
-	// next is how long it takes until there is something to decide; 0 for never.
+	// next is the time until the next decision; 0 for never.
 	next time.Duration
 
 	notes []note
 }
 
-// note is an event that is sent once the status is written.
+// note is an event to send after the status write.
 type note struct{ kind, reason, message string }
 
 func (s *session) notice(kind, reason, message string) {
 	s.notes = append(s.notes, note{kind, reason, message})
 }
 
-// conclude returns when the work queue looks at the audit again. An error is shown by the
-// state that it was met in, whose deadline goes on.
+// conclude returns when to requeue the audit. An error is shown in the current state, whose
+// deadline keeps running.
 func (s *session) conclude(out outcome, err error) ctrl.Result {
 	switch {
 	case err != nil:
@@ -102,8 +102,8 @@ func (s *session) state() string {
 	return conditions.Reason(s.audit, v1alpha1.ConditionAuditing)
 }
 
-// progress says which state the audit in progress is in. Only an object without a
-// verdict shows it in Ready.
+// progress sets the state of the audit in progress. Ready shows it only while there is no
+// verdict.
 func (s *session) progress(reason, message string) {
 	first := s.audit.Status.Verdict == ""
 	if first || s.hidden() {
@@ -121,18 +121,18 @@ func (s *session) progress(reason, message string) {
 		}
 	}
 	if s.state() != reason {
-		conditions.Remove(s.audit, v1alpha1.ConditionAuditing) // each state has a deadline of its own
+		conditions.Remove(s.audit, v1alpha1.ConditionAuditing) // each state has its own deadline
 	}
 	s.set(v1alpha1.ConditionAuditing, conditions.True(reason, message))
 }
 
-// hadPod reports whether the status knows of a Pod of the audit in progress.
+// hadPod reports whether the status names a Pod of the audit in progress.
 func (s *session) hadPod() bool {
 	state := s.state()
 	return state == v1alpha1.ReasonRunning || state == v1alpha1.ReasonCollecting
 }
 
-// hold says that an audit is due but suspended.
+// hold reports that an audit is due but suspended.
 func (s *session) hold() {
 	const message = "An audit is due and suspended (spec.suspend is true). Set spec.suspend to false to have the server audited."
 	s.set(v1alpha1.ConditionReady, conditions.False(v1alpha1.ReasonSuspended, message))
@@ -140,8 +140,8 @@ func (s *session) hold() {
 	s.audit.Status.Phase = v1alpha1.PhaseSuspended
 }
 
-// hidden reports whether Ready shows a state other than the verdict: an audit that is held
-// back, or since then one that will give the verdict again.
+// hidden reports whether Ready shows a state instead of the verdict: a suspended audit, or one
+// since then that will restore the verdict.
 func (s *session) hidden() bool {
 	switch reason := conditions.Reason(s.audit, v1alpha1.ConditionReady); reason {
 	case v1alpha1.ReasonSuspended, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotAllowed:
@@ -151,15 +151,14 @@ func (s *session) hidden() bool {
 	}
 }
 
-// idle says that nothing is in progress, and that the verdict is about the current
-// generation.
+// idle reports that no audit is in progress and the verdict is for the current generation.
 func (s *session) idle() {
 	s.stop()
 	conditions.Confirm(s.audit)
 }
 
-// stop says that nothing is in progress, and that the generation was seen. What the
-// conditions say of an earlier one, they do not say of this one.
+// stop reports that no audit is in progress and the generation was observed. Conditions for an
+// earlier generation do not apply to this one.
 func (s *session) stop() {
 	conditions.Remove(s.audit, v1alpha1.ConditionReconciling)
 	s.set(v1alpha1.ConditionAuditing, conditions.False(v1alpha1.ReasonIdle, "No audit is in progress."))
@@ -170,7 +169,7 @@ func (s *session) set(conditionType string, c conditions.Condition) {
 	conditions.Set(s.audit, conditionType, c, s.now)
 }
 
-// inState returns how long the audit in progress is in its state; 0 if there is none.
+// inState returns how long the audit has been in its state; 0 if none is in progress.
 func (s *session) inState() time.Duration {
 	if began := s.since(); !began.IsZero() {
 		return s.age(began.Time)
@@ -178,10 +177,10 @@ func (s *session) inState() time.Duration {
 	return 0
 }
 
-// age returns how long ago something began, at least 0.
+// age returns the time since an event, at least 0.
 func (s *session) age(since time.Time) time.Duration { return max(s.now.Sub(since), 0) }
 
-// since returns when the audit in progress began; zero if it has not.
+// since returns the start of the audit in progress; zero if there is none.
 func (s *session) since() metav1.Time {
 	c := conditions.Find(s.audit, v1alpha1.ConditionAuditing)
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != s.audit.Generation {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// What the reconciler does with the API, for the roles in config/rbac.
+// RBAC of the reconciler.
 //
 // Audits are read, marked with the finalizer, and given a status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;patch
@@ -26,20 +26,19 @@ import (
 // Reports are stored, read for the baseline, and pruned. They are never changed.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditreports,verbs=get;list;create;delete
 //
-// Pull secrets are read by the name that a spec gives, and only where a
-// RoleBinding of their namespace to mcpaudit-pull-secret-reader allows it: the
-// manager itself may read no secret outside of the run namespace.
+// Pull secrets are read by name, and only where a RoleBinding to mcpaudit-pull-secret-reader in
+// their namespace allows it: outside the run namespace the manager may read no secret by
+// itself.
 //
-// The run namespace is looked at when it refuses everything: to know whether it
-// is gone, and the finalizers have nothing to wait for.
+// The run namespace is read when it refuses everything, to learn whether it is gone and
+// finalizers need not wait.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get,resourceNames=mcpaudit-runs
 //
-// Nodes are listed, every few minutes while audits are made, to know whether all of
-// them have user namespaces (userNamespaces: Auto). Without this right none has.
+// Nodes are listed every few minutes during audits, to learn whether all support user
+// namespaces (userNamespaces: Auto). Without this permission, none is used.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 //
-// A RuntimeClass is read to know which of a node's runtime handlers it stands for
-// (userNamespaces: Auto).
+// A RuntimeClass maps to a node's runtime handler (userNamespaces: Auto).
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get
 //
 // Events are about audits in any namespace.
@@ -49,8 +48,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete;deletecollection,namespace=mcpaudit-runs
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get,namespace=mcpaudit-runs
 //
-// In the run namespace: copies of pull secrets, created and never changed, deleted
-// by label, and listed by their metadata to know them again and to find leftovers.
+// In the run namespace: copies of pull secrets, created and never changed, deleted by label,
+// and listed by metadata to recognise them and find leftovers.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=list;create;delete;deletecollection,namespace=mcpaudit-runs
 
 // SetupWithManager registers the controller and its sweep.
@@ -69,7 +68,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&slotSweeper{Reconciler: r}))
 }
 
-// requestChanged lets through what GenerationChangedPredicate does not see.
+// requestChanged passes the changes that GenerationChangedPredicate ignores.
 func requestChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return trigger.Requested(e.ObjectOld.GetAnnotations()) != trigger.Requested(e.ObjectNew.GetAnnotations())

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// The most bytes of JSON that the texts of a status take. With the caps of the
-// lists they keep it below 80 KB; the maxLengths of the CRD are not below them.
+// Limits of status texts, in bytes of JSON. With the caps on lists they keep the status below
+// 80 KB; the CRD's maxLengths are no smaller.
 const (
 	maxFindingMessage = 320
 	maxEvidence       = 160
@@ -36,8 +36,8 @@ const (
 	maxKind           = 24
 )
 
-// record writes the outcome into the status. All that is about the audit before
-// is replaced, so that no verdict stands beside the findings of another.
+// record writes the outcome into the status. It replaces everything about the previous audit,
+// so no verdict stands beside another's findings.
 func (s *session) record(rulesetDigest string) {
 	now := metav1.NewTime(s.now)
 	status := &s.audit.Status
@@ -88,12 +88,11 @@ func (s *session) record(rulesetDigest string) {
 	}
 	s.idle()
 	if s.halted != nil {
-		s.refuse() // the run was in progress when the spec, or the configuration, changed
+		s.refuse() // the spec or configuration changed during the run
 	}
 }
 
-// remember puts the outcome at the head of the history, and counts the audits in a
-// row that could not observe everything.
+// remember prepends the outcome to the history and counts consecutive incomplete audits.
 func (s *session) remember() {
 	status := &s.audit.Status
 	reason := s.outcome.Ready.Reason
@@ -110,7 +109,7 @@ func (s *session) remember() {
 	status.History = append(history, status.History[:min(len(status.History), v1alpha1.MaxHistory-1)]...)
 }
 
-// assurance is nil where there is none, without a report.
+// assurance is nil if there is none, as without a report.
 func assurance(of report.Assurance) *report.Assurance {
 	if of.Level == "" {
 		return nil
@@ -147,8 +146,8 @@ func level(of report.Assurance) report.AssuranceLevel {
 	return report.AssuranceLevel(excerpt.Line(string(of.Level), maxLevel))
 }
 
-// recordAmbiguity says whether the image could stand for another one than was run. An
-// audit that could not have the image leaves what was said of it before.
+// recordAmbiguity records whether the image reference could mean another image than the one
+// that ran. An audit that could not get the image keeps the earlier value.
 func (s *session) recordAmbiguity() {
 	ran := s.audit.Status.Audited
 	switch {
@@ -179,7 +178,7 @@ func counts(c report.Counts) *v1alpha1.FindingCounts {
 	}
 }
 
-// topFindings takes the worst, those of unknown severities first.
+// topFindings returns the worst findings, unknown severities first.
 func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 	weight := func(s report.Severity) int {
 		if rank := s.Rank(); rank >= 0 {
@@ -200,7 +199,7 @@ func topFindings(findings []report.Finding) []v1alpha1.TopFinding {
 	return top
 }
 
-// suppressed says until when a finding is suppressed and why, or that it is no more.
+// suppressed describes a suppression: its end and reason, or that it expired.
 func suppressed(by *report.Suppressed) string {
 	switch {
 	case by == nil:
@@ -211,8 +210,7 @@ func suppressed(by *report.Suppressed) string {
 	return excerpt.Line(fmt.Sprintf("until %s: %s", by.Until.UTC().Format(time.DateOnly), by.Reason), maxSuppressed)
 }
 
-// evidence tells the first of the evidence in one line. What no process did, a
-// manifest, has no pid.
+// evidence formats the first piece of evidence on one line. A manifest has no pid.
 func evidence(all []report.Evidence) string {
 	if len(all) == 0 {
 		return ""

@@ -16,16 +16,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// sweeper deletes what belongs to audits that are gone, when the leader starts and when
-// the tender finds a Pod without its audit: somebody may have removed a finalizer by hand,
-// or restored the cluster without its audits.
+// sweeper deletes what belongs to deleted audits, when the leader starts and when slotSweeper
+// finds an orphaned Pod: a finalizer may have been removed by hand, or the cluster restored
+// without its audits.
 type sweeper struct{ *Reconciler }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (s *sweeper) NeedLeaderElection() bool { return true }
 
-// Start implements manager.Runnable. A failure is logged and no reason to stop:
-// leftovers cost room, nothing else.
+// Start implements manager.Runnable. Failures are only logged: leftovers just take space.
 func (s *sweeper) Start(ctx context.Context) error {
 	if err := s.sweep(ctx); err != nil {
 		log.FromContext(ctx).Error(err, "Swept the run namespace in part", "namespace", s.Options.RunNamespace)
@@ -47,7 +46,7 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	if len(found) == 0 {
 		return errors.Join(problems...)
 	}
-	// The audits are listed last: whatever was found belonged to one before.
+	// The audits are listed last, so every object found belonged to an earlier one.
 	alive, err := s.alive(ctx)
 	if err != nil {
 		return errors.Join(append(problems, err)...)
@@ -67,10 +66,10 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// alivePage is how many audits are listed at a time: the metadata of one may have 300 KiB.
+// alivePage is the page size: an audit's metadata may have 300 KiB.
 const alivePage = 50
 
-// alive returns the UIDs of the audits that exist, past the cache, which may lag.
+// alive returns the UIDs of existing audits with a live read.
 func (s *sweeper) alive(ctx context.Context) (map[types.UID]bool, error) {
 	alive := map[types.UID]bool{}
 	for page := client.Continue(""); ; {

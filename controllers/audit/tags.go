@@ -17,40 +17,39 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
 )
 
-// Every image that is given by a tag has its turn once in each ImageCheckInterval,
-// at an instant that the UID of the audit decides. What the registry says then is
-// kept in memory: nothing is written as long as nothing has changed, and a manager
-// that starts asks about each image when its turn comes, and not about all at once.
+// Every tagged image is checked once per ImageCheckInterval, at an offset derived from the
+// audit's UID. The answer is kept in memory: nothing is written until something changed, and a
+// starting manager does not check all images at once.
 //
-// Audits must not wait for registries that are slow or gone: one reconciliation at a
-// time asks for a tag, for a short time. Package imageref leaves alone a registry that
-// did not answer; turns in that time pass.
+// Audits must not wait for slow or unavailable registries: one reconciliation at a time checks
+// a tag, with a short timeout. Package imageref skips a registry that did not answer; checks
+// during that time are skipped.
 const (
 	tagTimeout = 5 * time.Second
-	// tagPause is when a turn is tried again that another has taken.
+	// tagPause is the retry interval if another check is running.
 	tagPause = 15 * time.Second
 )
 
 var errNoAnswer = errors.New("no answer")
 
-// tags remembers what the registries said. The zero value is ready for use.
+// tags has the registries' answers. The zero value is ready for use.
 type tags struct {
 	mutex   sync.Mutex
 	answers map[types.NamespacedName]answer
 	asking  bool
 }
 
-// answer is about the tag of one audit.
+// answer is the state of one audit's tag.
 type answer struct {
 	uid  types.UID
 	turn int64
-	// digest that the tag had at the turn, as news on the audit of run; empty if the
-	// registry did not say. The next audit resolves the tag itself.
+	// digest is the tag's digest at the last check, relative to run; empty if the registry did
+	// not answer. The next audit resolves the tag itself.
 	digest v1alpha1.Digest
 	run    string
 }
 
-// digest returns what the tag of an audit names now, as far as is known.
+// digest returns the tag's last known digest.
 func (t *tags) digest(audit *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -61,7 +60,7 @@ func (t *tags) digest(audit *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	return a.digest
 }
 
-// last is the last turn of an audit, if it is known.
+// last returns an audit's last check, if known.
 func (t *tags) last(audit *v1alpha1.MCPServerAudit) (int64, bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -69,8 +68,8 @@ func (t *tags) last(audit *v1alpha1.MCPServerAudit) (int64, bool) {
 	return a.turn, known && a.uid == audit.UID
 }
 
-// take notes the turn of an audit, and reports whether its registry may be asked. If
-// another one is being asked, it is not noted.
+// take records a check, and reports whether the registry may be asked. While another check
+// runs, nothing is recorded.
 func (t *tags) take(audit *v1alpha1.MCPServerAudit, turn int64, ask bool) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -85,7 +84,7 @@ func (t *tags) take(audit *v1alpha1.MCPServerAudit, turn int64, ask bool) bool {
 	return ask
 }
 
-// answered ends what take began.
+// answered completes take.
 func (t *tags) answered(audit *v1alpha1.MCPServerAudit, digest string, err error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -94,11 +93,11 @@ func (t *tags) answered(audit *v1alpha1.MCPServerAudit, digest string, err error
 	a := t.answers[key]
 	switch {
 	case a.uid != audit.UID:
-		return // it was deleted in between
+		return // deleted meanwhile
 	case err == nil:
 		a.digest, a.run = v1alpha1.Digest(digest), audit.Status.Trigger.Run
 	case errors.Is(err, imageref.ErrBusy):
-		a.turn-- // it had none
+		a.turn-- // the check did not happen
 	}
 	t.answers[key] = a
 }
@@ -109,10 +108,9 @@ func (t *tags) forget(key types.NamespacedName) {
 	delete(t.answers, key)
 }
 
-// checkTag asks the registry what the tag names now, if it is its turn. It changes
-// nothing but what is known of the tag. An audit that is new to this manager has had
-// its turn, unless it is waiting to be made: what it is waiting for is then known to
-// nobody else.
+// checkTag asks the registry for the tag's digest when a check is due. It only updates the
+// answers. An audit that is new to this manager counts as checked, unless it waits to run: only
+// the registry then knows for what digest.
 func (r *Reconciler) checkTag(ctx context.Context, s *session) {
 	if !r.checksTag(s.audit) {
 		return
@@ -129,7 +127,7 @@ func (r *Reconciler) checkTag(ctx context.Context, s *session) {
 	asking, cancel := context.WithTimeout(ctx, tagTimeout)
 	defer cancel()
 	digest, err := "", errNoAnswer
-	defer func() { r.tags.answered(s.audit, digest, err) }() // a panic included, or nobody asks again
+	defer func() { r.tags.answered(s.audit, digest, err) }() // even after a panic, or no tag would be checked again
 	digest, err = r.tagDigest(asking, s.audit)
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("Could not ask what a tag names", "image", s.audit.Spec.Server.Image, "cause", err.Error())
@@ -144,21 +142,21 @@ func (r *Reconciler) tagDigest(ctx context.Context, audit *v1alpha1.MCPServerAud
 	return r.Images.Digest(ctx, audit.Spec.Server.Image, secrets)
 }
 
-// checksTag reports whether an image may change behind the back of its audit: it has a
-// tag, and an image was run. A registry that did not answer the operator when the audit
-// was made is asked as well, or it could keep its tag from being checked ever.
+// checksTag reports whether the image may change without the audit noticing: it has a tag and
+// was run. Registries that did not answer for the audit are included, or they could evade the
+// check.
 func (r *Reconciler) checksTag(audit *v1alpha1.MCPServerAudit) bool {
 	return r.Options.ImageCheckInterval > 0 && !audit.Spec.Suspend && audit.Status.Trigger != nil &&
 		(audit.Status.Trigger.ImageDigest != "" || isUnresolved(audit)) && !strings.Contains(audit.Spec.Server.Image, "@")
 }
 
-// isUnresolved reports whether only the node knew what the image named.
+// isUnresolved reports whether only the node resolved the image.
 func isUnresolved(audit *v1alpha1.MCPServerAudit) bool {
 	return conditions.Reason(audit, v1alpha1.ConditionImageAmbiguous) == v1alpha1.ReasonResolvedByNode
 }
 
-// turn counts the turns of an audit since 1970, and tells when the next one comes.
-// In seconds, which do not overflow as nanoseconds do.
+// turn returns the number of an audit's check since 1970, and the time of the next. Seconds do
+// not overflow like nanoseconds.
 func (r *Reconciler) turn(s *session) (int64, time.Time) {
 	interval := max(int64(r.Options.ImageCheckInterval/time.Second), 1)
 	phase := int64(schedule.Fraction(s.audit.UID, "tag") * float64(interval))
@@ -166,7 +164,7 @@ func (r *Reconciler) turn(s *session) (int64, time.Time) {
 	return turn, time.Unix((turn+1)*interval-phase, 0)
 }
 
-// nextTagCheck returns when the tag has its next turn; zero for never.
+// nextTagCheck returns the time of the next tag check; zero for never.
 func (r *Reconciler) nextTagCheck(s *session) time.Time {
 	if !r.checksTag(s.audit) {
 		return time.Time{}

@@ -27,31 +27,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// What the certificate takes, for the roles in config/rbac.
+// RBAC of the certificate.
 //
-// One Secret, in the operator's own namespace: a create cannot be restricted to a name.
+// One Secret in the operator's namespace: create cannot be restricted by name.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system,roleName=mcpaudit-gate-certificate
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update,resourceNames=mcpaudit-gate-certificate,namespace=mcpaudit-system,roleName=mcpaudit-gate-certificate
 //
-// One webhook configuration is told the authority, by a patch of that field. It is
-// watched because whoever installs it anew leaves the field empty.
+// The CA bundle is patched into one webhook configuration, which is watched because a reinstall
+// empties the field.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;list;watch;patch,resourceNames=mcpaudit-gate,roleName=mcpaudit-gate-certificate
 
-// The names of what the gate is installed with, as in config/webhook.
+// The objects that the gate is installed with, as in config/webhook.
 const (
 	SecretName        = "mcpaudit-gate-certificate"
 	ConfigurationName = "mcpaudit-gate"
 	webhookName       = "gate.mcpaudit.dev"
 	serviceName       = "mcpaudit-gate"
-	// fieldOwner owns the field caBundle and nothing else, so that who applies the
-	// rest of the configuration sees no difference.
+	// fieldOwner owns only caBundle, so whoever applies the rest of the configuration sees no
+	// drift.
 	fieldOwner = client.FieldOwner("mcpaudit-gate-certificate")
 )
 
-// Keeper keeps the Secret and the field caBundle, unless somebody else does. It runs in
-// every replica of the manager: the gate is not ready before there is a certificate, and
-// must not wait for an election. Of two replicas that write at once, the second is refused
-// and looks again.
+// Keeper maintains the Secret and caBundle unless the certificate is External. It runs in every
+// replica of the manager: the gate is not ready without a certificate and must not wait for
+// leader election. Of two concurrent writes, the second conflicts and is retried.
 type Keeper struct {
 	// Client reads webhook configurations from the cache; Live reads the Secret.
 	Client client.Client
@@ -64,15 +63,14 @@ type Keeper struct {
 	Names []string
 }
 
-// CacheOptions have the cache hold the one Secret and the one configuration that are
-// watched: the roles allow no other.
+// CacheOptions restricts the cache to the one Secret and the one configuration, as RBAC does.
 func CacheOptions(namespace string) map[client.Object]cache.ByObject {
 	all := ServingCache(namespace)
 	all[&admissionregistrationv1.ValidatingWebhookConfiguration{}] = cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, ConfigurationName)}
 	return all
 }
 
-// ServingCache has the cache hold the one Secret, which is all that Serving needs.
+// ServingCache restricts the cache to the one Secret, for Serving.
 func ServingCache(namespace string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Namespaces: map[string]cache.Config{namespace: {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, SecretName)}}},
@@ -88,7 +86,7 @@ func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&corev1.Secret{}, one).
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, one).
 		WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-			queue.Add(request) // there may be nothing to watch yet
+			queue.Add(request) // there may be no object to watch yet
 			return nil
 		})).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
@@ -112,7 +110,7 @@ func (k *Keeper) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	}
 	bundle, again, err := k.keep(ctx, trusted(configuration))
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return reconcile.Result{RequeueAfter: time.Second}, nil // somebody else wrote it: look again
+		return reconcile.Result{RequeueAfter: time.Second}, nil // a concurrent write: look again
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -132,7 +130,7 @@ func (k *Keeper) configuration(ctx context.Context) (*admissionregistrationv1.Va
 	return &found, nil
 }
 
-// webhook is the one that is told the authority; nil without it.
+// webhook returns the webhook that needs the CA bundle, or nil.
 func webhook(of *admissionregistrationv1.ValidatingWebhookConfiguration) *admissionregistrationv1.ValidatingWebhook {
 	if of == nil {
 		return nil
@@ -153,8 +151,7 @@ func trusted(configuration *admissionregistrationv1.ValidatingWebhookConfigurati
 	return nil
 }
 
-// keep has the Secret be what it is to be, and returns the authorities, and when to
-// look again.
+// keep updates the Secret if needed, and returns the CA bundle and when to check again.
 func (k *Keeper) keep(ctx context.Context, trusted []byte) ([]byte, time.Duration, error) {
 	key := client.ObjectKey{Namespace: k.Namespace, Name: SecretName}
 	var secret corev1.Secret
@@ -186,16 +183,16 @@ func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, absent bool) 
 	if absent {
 		return k.Client.Create(ctx, secret)
 	}
-	return k.Client.Update(ctx, secret) // refused if somebody wrote it since
+	return k.Client.Update(ctx, secret) // conflicts with a concurrent write
 }
 
-// inject tells the API server the authorities, if it does not know them.
+// inject writes the CA bundle into the configuration if it differs.
 func (k *Keeper) inject(ctx context.Context, configuration *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte) error {
 	hook := webhook(configuration)
 	if hook == nil || len(bundle) == 0 || bytes.Equal(hook.ClientConfig.CABundle, bundle) {
 		return nil
 	}
-	// The uid keeps it from being made anew where it was deleted in the meantime.
+	// The UID prevents recreating a configuration that was deleted meanwhile.
 	applied := acadmission.ValidatingWebhookConfiguration(ConfigurationName).WithUID(configuration.UID).
 		WithWebhooks(acadmission.ValidatingWebhook().WithName(webhookName).
 			WithClientConfig(acadmission.WebhookClientConfig().WithCABundle(bundle...)))

@@ -17,36 +17,35 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The keys of the Secret, besides those of a Secret of type kubernetes.io/tls. caKeyEntry
-// is the key of the first authority of ServiceAccountRootCAKey, which has all that
-// the API server is to trust.
+// The keys of the Secret, besides those of type kubernetes.io/tls. caKeyEntry belongs to the
+// first authority in caBundleEntry, which has all that the API server should trust.
 const (
 	caKeyEntry    = "ca.key"
 	caBundleEntry = corev1.ServiceAccountRootCAKey // ca.crt
 )
 
-// How long what is made is valid, which begins an hour early for clocks that differ.
-// It is renewed after two thirds.
+// Validity periods, which start an hour early to allow for clock skew. Certificates are renewed
+// after two thirds.
 const (
 	servingLife   = 90 * 24 * time.Hour
 	authorityLife = 3 * 365 * 24 * time.Hour
 	early         = time.Hour
 )
 
-// settle is how long an authority is trusted by the API server before a certificate is
-// made by it: every API server has to have seen it by then.
+// settle is how long an authority is trusted before it signs a certificate, so every API server
+// has loaded it.
 const settle = 10 * time.Minute
 
-// Plan says what is to be in the Secret.
+// Plan is the desired state of the Secret.
 type Plan struct {
-	// Data is all of it; Reason says why it is not what is there, and is empty if it is.
+	// Data is the whole content; Reason says why it changed, and is empty if it did not.
 	Data   map[string][]byte
 	Reason string
-	// CheckAt is when to ask the next time, whatever happens until then.
+	// CheckAt is when to plan again at the latest.
 	CheckAt time.Time
 }
 
-// held describes what a Secret has.
+// held is the content of a Secret.
 type held struct {
 	serving     tls.Certificate
 	authorities []*x509.Certificate // newest first
@@ -55,9 +54,9 @@ type held struct {
 
 // Make decides the content of the Secret. trusted is the webhook's CA bundle; nil if there is none.
 //
-// There is no moment in which the API server refuses: a certificate is renewed by an
-// authority that is trusted already. An authority that is renewed is trusted beside
-// the one before it, until that one ends, and makes no certificate before that is so.
+// There is no moment in which the API server rejects the certificate: it is renewed by an
+// authority that is already trusted. A new authority is trusted beside the previous one, until
+// that expires, before it signs a certificate.
 func Make(now time.Time, data map[string][]byte, names []string, trusted []byte) (Plan, error) {
 	h, err := read(data)
 	if err == nil {
@@ -89,8 +88,8 @@ func Make(now time.Time, data map[string][]byte, names []string, trusted []byte)
 	return plan, err
 }
 
-// anew replaces everything. Authorities that were there are trusted a while longer:
-// replicas may serve with what they signed until they have seen the new Secret.
+// anew replaces everything. Previous authorities stay trusted for a while: replicas may serve
+// their certificates until they see the new Secret.
 func anew(now time.Time, data map[string][]byte, names []string, reason string) (Plan, error) {
 	if len(data) == 0 {
 		reason = "there was none"
@@ -114,11 +113,11 @@ func anew(now time.Time, data map[string][]byte, names []string, reason string) 
 	return plan, err
 }
 
-// maxAuthorities are trusted at a time.
+// maxAuthorities bounds the authorities trusted at a time.
 const maxAuthorities = 4
 
-// settled reports whether a certificate may be made by an authority. The one that made
-// the present certificate is known to be trusted, if anything is.
+// settled reports whether an authority may sign. The signer of the current certificate is
+// trusted if any is.
 func settled(now time.Time, authority, serving *x509.Certificate, trusted []byte) bool {
 	if serving.CheckSignatureFrom(authority) == nil || trusted == nil {
 		return true
@@ -134,7 +133,7 @@ func renewal(c *x509.Certificate) time.Time {
 	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
 }
 
-// next returns when something is due. What is due already waits for something else.
+// next returns when the next step is due. Steps already due wait for something else.
 func next(now time.Time, h held) time.Time {
 	due := renewal(h.authorities[0])
 	if at := renewal(h.serving.Leaf); at.Before(due) {
@@ -165,7 +164,7 @@ func read(data map[string][]byte) (held, error) {
 	return h, nil
 }
 
-// check tells what is wrong with what was read: all that waiting does not mend.
+// check returns problems that waiting does not solve.
 func (h held) check(now time.Time, names []string) error {
 	newest := h.authorities[0]
 	for _, c := range h.authorities {
@@ -182,7 +181,7 @@ func (h held) check(now time.Time, names []string) error {
 	return verify(now, h.serving.Leaf, h.authorities, names)
 }
 
-// verify reports whether the API server would accept a certificate.
+// verify checks a certificate as the API server does.
 func verify(now time.Time, leaf *x509.Certificate, authorities []*x509.Certificate, names []string) error {
 	roots := x509.NewCertPool()
 	for _, c := range authorities {
@@ -196,7 +195,7 @@ func verify(now time.Time, leaf *x509.Certificate, authorities []*x509.Certifica
 	return nil
 }
 
-// parseAll reads the certificates of a bundle, and leaves out what is none.
+// parseAll parses the certificates of a bundle and skips anything else.
 func parseAll(bundle []byte) []*x509.Certificate {
 	var all []*x509.Certificate
 	for {

@@ -19,13 +19,13 @@ import (
 // Serving is the certificate of the Secret, on every replica. It is a
 // manager.Runnable that follows the Secret.
 type Serving struct {
-	// Cache has an informer of the Secret, see CacheOptions.
+	// Cache has an informer for the Secret, see CacheOptions.
 	Cache cache.Cache
 
 	current atomic.Pointer[tls.Certificate]
 }
 
-// informPeriod is how often an API server that does not answer is asked again.
+// informPeriod is the retry interval while the API server does not answer.
 const informPeriod = 2 * time.Second
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -45,12 +45,12 @@ func (s *Serving) Start(ctx context.Context) error {
 		}
 		return err == nil, nil
 	})
-	_ = err // it can only be that the manager is being stopped
+	_ = err // only when the manager stops
 	return nil
 }
 
-// take serves with what a Secret has. One that cannot be used changes nothing: what is
-// served is good for as long as it is valid, and the Keeper replaces the Secret.
+// take serves the certificate of a Secret. An unusable one changes nothing: the current
+// certificate remains valid, and the Keeper replaces the Secret.
 func (s *Serving) take(object any) {
 	secret, ok := object.(*corev1.Secret)
 	if !ok || secret.Name != SecretName {
@@ -66,7 +66,7 @@ func (s *Serving) take(object any) {
 	}
 }
 
-// Certificate is for tls.Config.GetCertificate.
+// Certificate is used as tls.Config.GetCertificate.
 func (s *Serving) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if pair := s.current.Load(); pair != nil {
 		return pair, nil
@@ -74,7 +74,7 @@ func (s *Serving) Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, errors.New("the gate has no certificate yet")
 }
 
-// Expires returns when the certificate ends; zero without one.
+// Expires returns the expiry of the certificate; zero without one.
 func (s *Serving) Expires() time.Time {
 	if pair := s.current.Load(); pair != nil {
 		return pair.Leaf.NotAfter

@@ -1,5 +1,5 @@
-// Package conditions writes the conditions of audits, policies and exceptions, each
-// with the generation that it is about and a message of bounded length.
+// Package conditions sets the conditions of audits, policies and exceptions, each with its
+// observedGeneration and a bounded message.
 package conditions
 
 import (
@@ -11,37 +11,36 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// MaxMessage is the most bytes of JSON that a message takes, so that all the
-// conditions together stay below 8 KB of the status.
+// MaxMessage bounds a message in bytes of JSON, so all conditions together stay below 8 KB.
 const MaxMessage = 1024
 
-// Condition is a condition without its bookkeeping.
+// Condition is the status, reason and message of a condition.
 type Condition struct {
 	Status  metav1.ConditionStatus
 	Reason  string
 	Message string
 }
 
-// True makes a Condition that is True.
+// True returns a Condition with status True.
 func True(reason, message string) Condition { return Condition{metav1.ConditionTrue, reason, message} }
 
-// False makes a Condition that is False.
+// False returns a Condition with status False.
 func False(reason, message string) Condition {
 	return Condition{metav1.ConditionFalse, reason, message}
 }
 
-// Unknown makes a Condition that is Unknown.
+// Unknown returns a Condition with status Unknown.
 func Unknown(reason, message string) Condition {
 	return Condition{metav1.ConditionUnknown, reason, message}
 }
 
-// Set writes a condition about the current generation of the audit. now is when its
-// status changed, if it did.
+// Set sets a condition for the audit's current generation. now becomes lastTransitionTime if
+// the status changed.
 func Set(audit *v1alpha1.MCPServerAudit, conditionType string, c Condition, now time.Time) {
 	SetOf(&audit.Status.Conditions, audit.Generation, conditionType, c, now)
 }
 
-// Remove takes a condition away.
+// Remove removes a condition.
 func Remove(audit *v1alpha1.MCPServerAudit, conditionType string) {
 	meta.RemoveStatusCondition(&audit.Status.Conditions, conditionType)
 }
@@ -59,8 +58,8 @@ func Reason(audit *v1alpha1.MCPServerAudit, conditionType string) string {
 	return ""
 }
 
-// Confirm makes every condition be about the current generation, for a change
-// of the spec that what the conditions say does not depend on.
+// Confirm sets observedGeneration of all conditions to the current one, after a spec change
+// that does not affect them.
 func Confirm(audit *v1alpha1.MCPServerAudit) {
 	for i := range audit.Status.Conditions {
 		audit.Status.Conditions[i].ObservedGeneration = audit.Generation

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// SetReady writes Ready of a policy or an exception of a generation, and what kstatus
-// wants beside it: Reconciling with Unknown, while it is worked on, and Stalled with
-// False, when only a change of a spec helps.
+// SetReady sets Ready of a policy or an exception, and the conditions that kstatus expects with
+// it: Reconciling with Unknown, while work is in progress, and Stalled with False, when only a
+// spec change helps.
 func SetReady(conditions *[]metav1.Condition, generation int64, ready Condition, now time.Time) {
 	SetOf(conditions, generation, v1alpha1.ConditionReady, ready, now)
 	for kind, present := range map[string]bool{
@@ -27,7 +27,7 @@ func SetReady(conditions *[]metav1.Condition, generation int64, ready Condition,
 	}
 }
 
-// SetOf writes a condition about a generation.
+// SetOf sets a condition for a generation.
 func SetOf(conditions *[]metav1.Condition, generation int64, conditionType string, c Condition, now time.Time) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type: conditionType, Status: c.Status, Reason: c.Reason, Message: excerpt.Line(c.Message, MaxMessage),
@@ -35,10 +35,9 @@ func SetOf(conditions *[]metav1.Condition, generation int64, conditionType strin
 	})
 }
 
-// Report writes the part of one controller into the status of a ClusterMCPAuditPolicy,
-// and Ready, which follows from both parts: whichever controller comes last writes
-// what the other would, and with an optimistic lock neither undoes the other's part.
-// A part that the spec does not ask for is not written.
+// Report sets one controller's condition of a ClusterMCPAuditPolicy, and Ready, which follows
+// from both. Both controllers compute the same Ready, and the optimistic lock keeps each from
+// undoing the other's part. A part that the spec does not use is not set.
 func Report(policy *v1alpha1.ClusterMCPAuditPolicy, part string, c Condition, now time.Time) {
 	wanted := map[string]bool{v1alpha1.ConditionGated: policy.Spec.Gate != nil, v1alpha1.ConditionDiscovered: policy.Spec.Discovery != nil}
 	SetOf(&policy.Status.Conditions, policy.Generation, part, c, now)
@@ -53,7 +52,7 @@ func Report(policy *v1alpha1.ClusterMCPAuditPolicy, part string, c Condition, no
 		switch {
 		case !wanted[kind]:
 		case have == nil || have.ObservedGeneration != policy.Generation:
-			return // the other controller completes it; until then the spec is not observed
+			return // the other controller has not observed this spec yet
 		default:
 			ready = worse(ready, Condition{have.Status, have.Reason, have.Message})
 		}
@@ -65,7 +64,7 @@ func Report(policy *v1alpha1.ClusterMCPAuditPolicy, part string, c Condition, no
 	policy.Status.ObservedGeneration = policy.Generation
 }
 
-// worse returns what two parts come to: of two that are well the first gives the reason.
+// worse returns the worse of two conditions; if both are True, the first.
 func worse(first *Condition, second Condition) *Condition {
 	rank := map[metav1.ConditionStatus]int{metav1.ConditionTrue: 0, metav1.ConditionUnknown: 1, metav1.ConditionFalse: 2}
 	switch {

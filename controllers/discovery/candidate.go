@@ -10,13 +10,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// candidate is an object that runs a server. It is all that is kept of the object.
+// candidate is an object that runs a server, reduced to what discovery needs.
 type candidate struct {
-	// ObjectMeta has what identifies the object, and its age.
+	// ObjectMeta has the object's identity and age.
 	metav1.ObjectMeta
 	GVK    schema.GroupVersionKind
 	Source v1alpha1.DiscoverySource
-	// Controller is the UID of the object that made this one; empty if none did.
+	// Controller is the UID of the object's controller; empty if it has none.
 	Controller types.UID
 	source.Reading
 }
@@ -36,5 +36,5 @@ func newCandidate(object *unstructured.Unstructured, from v1alpha1.DiscoverySour
 	}
 }
 
-// kindName returns how a status and a label write a kind: "Deployment.apps".
+// kindName returns a kind as in statuses and labels: "Deployment.apps".
 func (c *candidate) kindName() string { return c.GVK.GroupKind().String() }

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// desired returns what is applied: the fields that the policy and the source decide, and
-// no other. Fields that are absent are free for others to set.
+// desired returns what is applied: only the fields that the policy and the source decide. Other
+// fields are free for others to set.
 func desired(w wantedAudit) (*unstructured.Unstructured, error) {
 	spec, err := fields(w.Outcome.Policy.Spec.Discovery.Template)
 	if err != nil {
@@ -25,7 +25,7 @@ func desired(w wantedAudit) (*unstructured.Unstructured, error) {
 	if spec["server"], err = fields(w.Candidate.Server); err != nil {
 		return nil, err
 	}
-	// A pin is a person's approval of one manifest, and outranks a template.
+	// Pinning is a person's approval of one manifest, and outranks a template.
 	if w.Audit != nil && w.Audit.Spec.Baseline.Mode == v1alpha1.BaselinePinned {
 		delete(spec, "baseline")
 	}
@@ -50,7 +50,7 @@ func desired(w wantedAudit) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// fields are the fields of a value that are set, as JSON has them.
+// fields returns the set fields of a value as JSON.
 func fields(value any) (map[string]any, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -63,7 +63,7 @@ func fields(value any) (map[string]any, error) {
 	return decoded.Object, nil
 }
 
-// digest is short: it only tells what was applied from what is to be.
+// digest is short: it only detects changes to what was applied.
 func digest(object *unstructured.Unstructured) (string, error) {
 	encoded, err := json.Marshal(object.Object)
 	if err != nil {
@@ -73,8 +73,8 @@ func digest(object *unstructured.Unstructured) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// applied reports whether an audit is as it was applied, and as it is to be: nothing
-// of it was changed since, and nothing is to go.
+// applied reports whether an audit is as it was applied and as it should be: nothing was
+// changed since, and nothing needs to go.
 func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (bool, error) {
 	if audit == nil || audit.Annotations[annotationDigest] != want.GetAnnotations()[annotationDigest] {
 		return false, nil
@@ -84,7 +84,7 @@ func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (b
 		return false, fmt.Errorf("read audit: %w", err)
 	}
 	for _, part := range []string{"metadata", "spec"} {
-		// Numbers of both have to be of the same kind.
+		// Numbers on both sides must have the same type.
 		wanted, err := fields(want.Object[part])
 		if err != nil {
 			return false, err
@@ -97,9 +97,8 @@ func applied(audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) (b
 	return true, nil
 }
 
-// contains reports whether all that is wanted is there. Of a list whose items others
-// may add to, by their names or UIDs, every wanted item has to be there; others are
-// wanted as they are.
+// contains reports whether have includes want. Lists that others may extend, keyed by name or
+// UID, must include every wanted item; other lists must be equal.
 func contains(have, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:
@@ -123,7 +122,7 @@ func contains(have, want any) bool {
 	return reflect.DeepEqual(have, want)
 }
 
-// keyed compares lists of objects with the key that the API merges them by.
+// keyed compares lists of objects by the key that the API merges them by.
 func keyed(have, want []any) bool {
 	index := map[any]any{}
 	for _, item := range have {

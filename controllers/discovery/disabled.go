@@ -16,9 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// Disabled takes the place of Reconciler where the operator's configuration turns discovery
-// off. It finds nothing, and says so in the status of the policies that ask for it, which
-// would otherwise wait for Ready for ever.
+// Disabled replaces Reconciler where the configuration disables discovery. It only reports that
+// in the status of policies that use discovery, which would otherwise never become Ready.
 type Disabled struct {
 	Client client.Client
 	Clock  clock.PassiveClock
@@ -36,7 +35,7 @@ func (d *Disabled) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// Reconcile writes the part of discovery into the status of one policy.
+// Reconcile writes the discovery part of one policy's status.
 func (d *Disabled) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	before := &v1alpha1.ClusterMCPAuditPolicy{}
 	if err := d.Client.Get(ctx, request.NamespacedName, before); err != nil {

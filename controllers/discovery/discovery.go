@@ -2,8 +2,8 @@
 // servers of a cluster and keeps one MCPServerAudit for each, which controllers/audit
 // then audits by its schedule. cmd/manager registers it.
 //
-// There is one thing to reconcile, the cluster, because policies depend on each
-// other. A reconciliation is a pass:
+// All policies are reconciled together, because they depend on each other. A reconciliation is
+// a pass:
 //
 //	watch   what the policies want and the cluster serves        (watches)
 //	plan    which server is audited for which policy, and which audits are
@@ -11,18 +11,18 @@
 //	apply   the audits that differ, and delete what is not wanted
 //	report  counts, and why a server is skipped, in the status of each policy
 //
-// An object is read once, when it changes, by the pure function of its source
-// (controllers/source). Only a candidate is kept of it, so that memory is bounded by what
-// an audit may have and not by what somebody wrote into an object.
+// An object is read once per change, by the pure function of its source (controllers/source).
+// Only a candidate is kept of it, so memory is bounded by the limits of an audit, not by the
+// size of foreign objects.
 //
-// An audit is discovery's if it has the label LabelDiscoveredBy and the name that
-// its source gives it. Any other of that name is left alone. It is applied by
-// the field manager fieldManager: what the policy and the source do not say is free
-// for others to set. Nothing is sent while an audit is as it should be.
+// An audit belongs to discovery if it has the label LabelDiscoveredBy and the name derived from
+// its source. Others of that name are left alone. It is applied with the field manager
+// fieldManager, so others may set the fields that policy and source do not. Audits that are as
+// they should be are not written.
 //
-// Audits hold the baseline of their server, so that deleting one forgets what a rug
-// pull is told by. One is deleted only when it is known that its source is gone or
-// not selected any more: never because something could not be read.
+// Audits hold the baseline of their server, which detects rug pulls, so deleting one loses it.
+// An audit is deleted only if its source is known to be gone or not selected any more, never
+// because something could not be read.
 package discovery
 
 import (
@@ -34,36 +34,36 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// fieldManager applies the audits.
+// fieldManager is the field manager of discovered audits.
 const fieldManager = "mcpaudit-discovery"
 
-// The labels and annotations of an audit that was discovered.
+// Labels and annotations of discovered audits.
 const (
-	// LabelDiscoveredBy is the name of the policy. Who removes it takes the audit over.
+	// LabelDiscoveredBy is the name of the policy. Removing it takes over the audit.
 	LabelDiscoveredBy = "mcpaudit.dev/discovered-by"
 	// LabelSourceKind is the kind and group of the source, such as Deployment.apps.
 	LabelSourceKind = "mcpaudit.dev/source-kind"
 	// annotationSourceName is the name of the source.
 	annotationSourceName = "mcpaudit.dev/source-name"
-	// annotationLeftOut says what the server has where it runs and not in the audit.
+	// annotationLeftOut lists what the server has where it runs but not in the audit.
 	annotationLeftOut = "mcpaudit.dev/left-out"
-	// annotationDigest is over what was applied, to know when something is not any more.
+	// annotationDigest is over the applied fields, to detect changes.
 	annotationDigest = "mcpaudit.dev/discovery-digest"
 )
 
-// resource is one kind of objects that a source looks at.
+// resource is a kind of object that a source reads.
 type resource struct {
 	source   v1alpha1.DiscoverySource
 	kind     schema.GroupKind
 	plural   string
-	versions []string // that the reader knows, the preferred one first
+	versions []string // known to the reader, preferred first
 	selector string   // by label; empty for all
 	read     source.Reader
 	prefix   string // of the names of the audits
 	builtIn  bool   // needs no CRD
 }
 
-// resources are all kinds of objects in which servers are found.
+// resources are all kinds in which servers are found.
 var resources = []resource{
 	workloadKind("Deployment", "deployments"),
 	workloadKind("StatefulSet", "statefulsets"),
@@ -91,10 +91,10 @@ func serverKind(from v1alpha1.DiscoverySource, group, prefix string, read source
 	}
 }
 
-// crd is the name of the CRD that serves the resource.
+// crd is the name of the resource's CRD.
 func (r resource) crd() string { return r.plural + "." + r.kind.Group }
 
-// resourceOf finds the resource by what LabelSourceKind says.
+// resourceOf returns the resource of a LabelSourceKind value.
 func resourceOf(kind string) (resource, bool) {
 	for _, r := range resources {
 		if r.kind.String() == kind {

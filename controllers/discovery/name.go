@@ -11,9 +11,8 @@ import (
 // maxName keeps the name of an audit short enough for a label.
 const maxName = 63
 
-// auditName is the name of the audit of a source: the prefix of its kind, and its
-// own. Kind and name identify a source in its namespace, so that two sources have
-// two names; a name that had to be cut ends in a part of the digest of the whole.
+// auditName returns the name of a source's audit: the prefix of its kind and its own name. A
+// truncated name ends in part of a digest, so distinct sources have distinct names.
 func auditName(r resource, source string) string {
 	name := r.prefix + "-" + source
 	if len(name) <= maxName {
@@ -24,8 +23,7 @@ func auditName(r resource, source string) string {
 	return strings.TrimRight(name[:maxName-digits-1], "-.") + "-" + hex.EncodeToString(digest[:])[:digits]
 }
 
-// ours reports whether discovery made the audit: a copy that somebody made of one has
-// the labels, and another name.
+// ours reports whether discovery made the audit: a copy of one has the labels but another name.
 func ours(audit *v1alpha1.MCPServerAudit) bool {
 	if audit.Labels[LabelDiscoveredBy] == "" {
 		return false

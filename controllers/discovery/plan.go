@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// input describes what is known of the cluster.
+// input is the known state of the cluster.
 type input struct {
 	Policies []v1alpha1.ClusterMCPAuditPolicy
 	// Namespaces are the labels of the namespaces that exist.
@@ -31,39 +31,39 @@ type input struct {
 type sourceState struct {
 	State   v1alpha1.DiscoverySourceState
 	Message string
-	// Unread: its CRD is installed and not read, such as in another version, so that
-	// nobody knows which of its objects exist.
+	// Unread means that the CRD is installed but not read, such as another version, so which
+	// objects exist is unknown.
 	Unread bool
 }
 
-// plan describes what has to be so.
+// plan is the desired state.
 type plan struct {
 	Wanted   []wantedAudit
 	Unwanted []*v1alpha1.MCPServerAudit
-	// Outcomes of the policies that are looked at, the one that wins first.
+	// Outcomes are those of the active policies, in order of precedence.
 	Outcomes []*policyOutcome
 }
 
-// wantedAudit is an audit that there has to be.
+// wantedAudit is an audit that should exist.
 type wantedAudit struct {
 	Key       types.NamespacedName
 	Candidate *candidate
-	// Audit that exists already, or nil.
+	// Audit is the existing one, or nil.
 	Audit   *v1alpha1.MCPServerAudit
 	Outcome *policyOutcome
 }
 
-// policyOutcome says what comes of one policy.
+// policyOutcome is the result of one policy.
 type policyOutcome struct {
 	Policy *v1alpha1.ClusterMCPAuditPolicy
-	// Invalid says what is wrong with the spec. Its audits stay as they are.
+	// Invalid is the error of an invalid spec, whose audits stay as they are.
 	Invalid error
-	// Discovered counts servers by their source.
+	// Discovered counts servers by source.
 	Discovered map[v1alpha1.DiscoverySource]int32
 	Skipped    []v1alpha1.SkippedServer
-	// Audited counts audits that are as they should be, Waiting those that are not yet.
+	// Audited counts audits that are up to date, Waiting those that are not yet.
 	Audited, Waiting int32
-	// Problem is why the first of them is not.
+	// Problem is why the first of those waits.
 	Problem error
 }
 
@@ -73,11 +73,11 @@ type planner struct {
 	audits  map[types.NamespacedName]*v1alpha1.MCPServerAudit // that exist
 	wanted  map[types.NamespacedName]bool
 	claimed map[types.UID]string // by the name of a policy
-	kept    map[string]bool      // policies whose audits stay, whatever they are
+	kept    map[string]bool      // policies whose audits stay regardless
 }
 
-// newPlan decides what is audited. It depends on nothing but its input, and of two
-// inputs with the same facts makes the same plan, whatever their order.
+// newPlan decides what is audited. It is a pure function: the order of its input does not
+// matter.
 func newPlan(in input) plan {
 	p := &planner{
 		input: in, audits: map[types.NamespacedName]*v1alpha1.MCPServerAudit{}, wanted: map[types.NamespacedName]bool{},
@@ -104,13 +104,13 @@ func newPlan(in input) plan {
 	return p.plan
 }
 
-// older orders candidates by age, and for the rest by what identifies them.
+// older orders candidates by age, then by identity.
 func older(a, b *candidate) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.kindName(), b.kindName()))
 }
 
-// follow does what one policy says with what older ones have left.
+// follow applies one policy to what older ones have left.
 func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
 	outcome := &policyOutcome{Policy: policy, Discovered: map[v1alpha1.DiscoverySource]int32{}}
 	p.plan.Outcomes = append(p.plan.Outcomes, outcome)
@@ -143,7 +143,7 @@ func (p *planner) follow(policy *v1alpha1.ClusterMCPAuditPolicy) {
 	}
 }
 
-// selectorOf is the selector of the namespaces; an absent one selects all.
+// selectorOf returns the namespace selector; without one, all are selected.
 func selectorOf(discovery *v1alpha1.Discovery) (labels.Selector, error) {
 	if discovery.NamespaceSelector == nil {
 		return labels.Everything(), nil
@@ -155,7 +155,7 @@ func selectorOf(discovery *v1alpha1.Discovery) (labels.Selector, error) {
 	return selector, nil
 }
 
-// sourcesOf are the sources that a policy wants.
+// sourcesOf returns the sources of a policy.
 func sourcesOf(discovery *v1alpha1.Discovery) []v1alpha1.DiscoverySource {
 	if len(discovery.Sources) == 0 {
 		return v1alpha1.DiscoverySources
@@ -176,8 +176,8 @@ func (p *planner) selected(discovery *v1alpha1.Discovery, selector labels.Select
 	return selected
 }
 
-// unread counts the audits of a policy whose sources cannot be read at the moment.
-// They keep their places, or every restart would give these to others for a while.
+// unread counts a policy's audits whose sources cannot be read at the moment. They keep their
+// places, or each restart would briefly give those to others.
 func (p *planner) unread(policy string) int {
 	count := 0
 	for i := range p.Audits {
@@ -188,14 +188,14 @@ func (p *planner) unread(policy string) int {
 	return count
 }
 
-// pending reports whether it is not known if the source of an audit exists.
+// pending reports whether it is unknown if the source of an audit exists.
 func (p *planner) pending(audit *v1alpha1.MCPServerAudit) bool {
 	r, known := resourceOf(audit.Labels[LabelSourceKind])
 	source := p.Sources[r.source]
 	return known && (source.State == v1alpha1.SourcePending || source.Unread)
 }
 
-// skip says why a candidate is not audited. What cannot be audited takes no room.
+// skip returns why a candidate is not audited. One that cannot be audited takes no place.
 func (p *planner) skip(c *candidate, policy *v1alpha1.ClusterMCPAuditPolicy, controller *candidate, room int) (v1alpha1.SkipReason, string) {
 	if other, claimed := p.claimed[c.UID]; claimed {
 		return v1alpha1.SkipOtherPolicy, fmt.Sprintf("The older policy %s selects it as well.", other)

@@ -23,25 +23,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// retryAfter is when audits that the API server refused are tried again: a quota or
-// an admission policy may have changed, and nobody tells.
+// retryAfter is the retry interval for audits that the API server refused: quotas and admission
+// policies change without notice.
 const retryAfter = 5 * time.Minute
 
-// Reconciler reconciles the ClusterMCPAuditPolicies, all at once.
+// Reconciler reconciles all ClusterMCPAuditPolicies in one pass.
 type Reconciler struct {
 	// Client reads policies and audits from the cache, and writes.
 	Client client.Client
-	// Live reads audits from the API server, before one is made.
+	// Live reads an audit before it is created.
 	Live   client.Reader
 	Events events.EventRecorder
-	// Clock is the real one, but in tests.
+	// Clock is replaced in tests.
 	Clock clock.PassiveClock
 
 	watches *watches
-	// settled are the audits that were found to be as they should be, by what that was
-	// found from: looking at thousands of them again costs more than remembering.
+	// settled has the inputs of audits that were up to date: rechecking thousands costs more
+	// than remembering.
 	settled map[types.UID]facts
-	// context of the manager, in which the watches run.
+	// context is the manager's, in which the watches run.
 	context context.Context
 }
 
@@ -57,7 +57,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	}
 	known, complete := r.watches.namespaceLabels()
 	if !complete && len(sources) > 0 {
-		return ctrl.Result{}, nil // it wakes the controller when it is
+		return ctrl.Result{}, nil // a watch wakes the controller
 	}
 	var audits v1alpha1.MCPServerAuditList
 	if err := r.Client.List(ctx, &audits, client.UnsafeDisableDeepCopy); err != nil {
@@ -90,7 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	return result, errors.Join(problems...)
 }
 
-// facts identify everything that an audit is compared with.
+// facts identifies everything that an audit depends on.
 type facts struct {
 	audit, candidate, policy types.UID
 	versions                 [2]string
@@ -105,7 +105,7 @@ func factsOf(w wantedAudit) facts {
 	}
 }
 
-// wantedSources returns those that any policy wants.
+// wantedSources returns the sources of all policies.
 func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.DiscoverySource {
 	var wanted []v1alpha1.DiscoverySource
 	for i := range policies {
@@ -116,12 +116,12 @@ func wantedSources(policies []v1alpha1.ClusterMCPAuditPolicy) []v1alpha1.Discove
 	return wanted
 }
 
-// apply has the audits be as they are wanted, counts what came of it in the outcomes,
-// and returns how many it wrote for each.
+// apply updates the audits, records the results in the outcomes, and returns the number of
+// writes for each.
 func (r *Reconciler) apply(ctx context.Context, plan plan) map[*policyOutcome]int {
 	made := map[*policyOutcome]int{}
 	before := r.settled
-	r.settled = make(map[types.UID]facts, len(plan.Wanted)) // those that are gone are forgotten
+	r.settled = make(map[types.UID]facts, len(plan.Wanted)) // forget deleted ones
 	for _, w := range plan.Wanted {
 		if w.Audit != nil && before[w.Audit.UID] == factsOf(w) {
 			r.settled[w.Audit.UID] = factsOf(w)
@@ -140,7 +140,7 @@ func (r *Reconciler) apply(ctx context.Context, plan plan) map[*policyOutcome]in
 				w.Outcome.Problem = fmt.Errorf("apply audit %s: %w", w.Key, err)
 			}
 		case w.Audit != nil && !w.Audit.DeletionTimestamp.IsZero():
-			w.Outcome.Waiting++ // its end wakes the controller
+			w.Outcome.Waiting++ // its deletion wakes the controller
 		default:
 			w.Outcome.Audited++
 		}
@@ -151,10 +151,10 @@ func (r *Reconciler) apply(ctx context.Context, plan plan) map[*policyOutcome]in
 	return made
 }
 
-// errNameTaken: there is an audit of the name, which the cache did not have yet.
+// errNameTaken means that an audit of this name exists that the cache did not have yet.
 var errNameTaken = errors.New("there is an audit of that name")
 
-// ensure applies one audit, unless it is as it should be.
+// ensure applies one audit unless it is up to date.
 func (r *Reconciler) ensure(ctx context.Context, w wantedAudit) (wrote bool, err error) {
 	if w.Audit != nil && !w.Audit.DeletionTimestamp.IsZero() {
 		return false, nil
@@ -176,7 +176,7 @@ func (r *Reconciler) ensure(ctx context.Context, w wantedAudit) (wrote bool, err
 	}
 	options := []client.ApplyOption{client.FieldOwner(fieldManager)}
 	if w.Audit != nil {
-		want.SetUID(w.Audit.UID) // of this one, and not of one that has taken its place
+		want.SetUID(w.Audit.UID) // this one, not a replacement
 		options = append(options, client.ForceOwnership)
 	} else if err := r.free(ctx, w); err != nil {
 		return false, err
@@ -188,8 +188,7 @@ func (r *Reconciler) ensure(ctx context.Context, w wantedAudit) (wrote bool, err
 	return true, nil
 }
 
-// full is the audit itself or, of one of which the cache has only a part, what the API
-// server has.
+// full returns the audit, read live if the cache has only part of it.
 func (r *Reconciler) full(ctx context.Context, audit *v1alpha1.MCPServerAudit) (*v1alpha1.MCPServerAudit, error) {
 	if audit == nil || audit.TrimmedSpec == "" {
 		return audit, nil
@@ -201,7 +200,7 @@ func (r *Reconciler) full(ctx context.Context, audit *v1alpha1.MCPServerAudit) (
 	return whole, nil
 }
 
-// free looks whether nobody else has an audit of the name: the cache may lag.
+// free checks with a live read that the name is not taken.
 func (r *Reconciler) free(ctx context.Context, w wantedAudit) error {
 	var audit v1alpha1.MCPServerAudit
 	switch err := r.Live.Get(ctx, w.Key, &audit); {
@@ -215,7 +214,7 @@ func (r *Reconciler) free(ctx context.Context, w wantedAudit) error {
 	return nil
 }
 
-// delete deletes audits, each only if it is still the one that was looked at.
+// delete deletes audits, with preconditions on what was read.
 func (r *Reconciler) delete(ctx context.Context, audits []*v1alpha1.MCPServerAudit) (int, error) {
 	var problems []error
 	deleted := 0
@@ -231,8 +230,8 @@ func (r *Reconciler) delete(ctx context.Context, audits []*v1alpha1.MCPServerAud
 	return deleted, errors.Join(problems...)
 }
 
-// refused reports whether the API server refused the audit itself. A namespace or an audit
-// that came or went meanwhile is looked at again.
+// refused reports whether the API server refused the audit itself. A namespace or audit that
+// came or went meanwhile is retried.
 func refused(err error) bool {
 	return apierr.IsRefusal(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err)
 }

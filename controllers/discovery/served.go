@@ -12,14 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// crdChanged notes that the CRD of a source came, went or has changed, so that it is
-// looked up again.
+// crdChanged notes that the CRD of a source changed and must be looked up again.
 func (w *watches) crdChanged(before, after any) bool {
 	crd, ok := after.(*metav1.PartialObjectMetadata)
 	if !ok {
 		crd, ok = before.(*metav1.PartialObjectMetadata)
 	}
-	concerns := !ok // a tombstone may be anything
+	concerns := !ok // a tombstone may be of any CRD
 	for _, r := range resources {
 		concerns = concerns || !r.builtIn && crd.Name == r.crd()
 	}
@@ -31,8 +30,8 @@ func (w *watches) crdChanged(before, after any) bool {
 	return concerns
 }
 
-// lookUp reads the CRDs of the sources, if they are not known. They are asked for
-// by name, because only the answer that there is none tells that one is gone.
+// lookUp reads the CRDs of the sources unless known. It gets them by name: only NotFound proves
+// that one is absent.
 func (w *watches) lookUp(ctx context.Context) error {
 	if w.served != nil {
 		return nil
@@ -55,7 +54,7 @@ func (w *watches) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// definition has the fields of a CRD that matter here.
+// definition has the relevant fields of a CRD.
 type definition struct {
 	Spec struct {
 		Scope    string `json:"scope"`
@@ -72,7 +71,7 @@ type definition struct {
 	} `json:"status"`
 }
 
-// servedVersions are the versions that the API server serves of a CRD by now.
+// servedVersions returns the versions of a CRD that the API server serves now.
 func servedVersions(crd *unstructured.Unstructured) []string {
 	var d definition
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(crd.Object, &d); err != nil || d.Spec.Scope != "Namespaced" {
@@ -93,7 +92,7 @@ func servedVersions(crd *unstructured.Unstructured) []string {
 	return nil
 }
 
-// version is the one to watch of a resource, or the reason why there is none.
+// version returns the version of a resource to watch, or why there is none.
 func (w *watches) version(r resource) (version, message string) {
 	if r.builtIn {
 		return r.versions[0], ""

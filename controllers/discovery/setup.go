@@ -18,29 +18,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// What the controller does with the API, for the roles in config/rbac.
+// RBAC of the controller.
 //
 // Policies are read, and given a status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies,verbs=get;list;watch,roleName=mcpaudit-discovery
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=clustermcpauditpolicies/status,verbs=patch,roleName=mcpaudit-discovery
 //
-// An audit is applied (create, patch) for each server that is found, looked at
-// before it is, and deleted when its server is gone.
+// An audit is applied (create, patch) for each server found, read before that, and deleted when
+// its server is gone.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch;create;patch;delete,roleName=mcpaudit-discovery
 //
-// The objects in which servers are found. Workloads are listed by the label
-// mcpaudit.dev/server; a role cannot say so.
+// The kinds in which servers are found. Workloads are listed by the label mcpaudit.dev/server,
+// which RBAC cannot express.
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets,verbs=list;watch,roleName=mcpaudit-discovery
 // +kubebuilder:rbac:groups=toolhive.stacklok.dev;kagent.dev;mcp.x-k8s.io,resources=mcpservers,verbs=list;watch,roleName=mcpaudit-discovery
 //
-// The labels of namespaces are selected by. Only their metadata is read.
+// Policies select namespaces by label. Only metadata is read.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch,roleName=mcpaudit-discovery
 //
-// CRDs tell which of the kinds exist: their metadata is watched, and three are read.
+// CRDs show which kinds exist: their metadata is watched, and three are read.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,roleName=mcpaudit-discovery
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=mcpservers.toolhive.stacklok.dev;mcpservers.kagent.dev;mcpservers.mcp.x-k8s.io,roleName=mcpaudit-discovery
 
-// settle is how long a change waits for others: a storm of them is one pass.
+// settle is the delay that batches changes into one pass.
 const settle = 200 * time.Millisecond
 
 // SetupWithManager registers the controller.
@@ -67,15 +67,14 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// start lets the watches wake the controller. The first pass needs none of them: audits may
-// be left of a policy that is gone.
+// start lets the watches wake the controller. The first pass runs without: a deleted policy may
+// have left audits.
 func (r *Reconciler) start(ctx context.Context, wake func()) {
 	r.context = ctx
 	r.watches.start(wake)
 }
 
-// auditChanged lets changes through that somebody else may have made to what
-// discovery applies. A status is none.
+// auditChanged passes changes to what discovery applies, but not status changes.
 func auditChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld, e.ObjectNew

@@ -31,8 +31,8 @@ func (r *Reconciler) report(ctx context.Context, o *policyOutcome, sources map[v
 	return nil
 }
 
-// reading reports whether a source of the policy is being read for the first time, and
-// nothing is wrong with it.
+// reading reports whether a source of the policy is being read for the first time, without
+// errors.
 func reading(o *policyOutcome, sources map[v1alpha1.DiscoverySource]sourceState) bool {
 	return o.Policy.Spec.Discovery != nil && slices.ContainsFunc(sourcesOf(o.Policy.Spec.Discovery), func(s v1alpha1.DiscoverySource) bool {
 		return sources[s].State == v1alpha1.SourcePending && sources[s].Message == ""
@@ -48,8 +48,8 @@ func (o *policyOutcome) discovered() int32 {
 	return sum
 }
 
-// write makes this controller's part of the status of a policy. The gate's part is
-// that of controllers/drift.
+// write sets this controller's part of the status. The gate's part belongs to
+// controllers/drift.
 func (o *policyOutcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources map[v1alpha1.DiscoverySource]sourceState, now time.Time) {
 	if o.Invalid == nil {
 		policy.Status.Discovery = o.discovery(sources)
@@ -57,8 +57,8 @@ func (o *policyOutcome) write(policy *v1alpha1.ClusterMCPAuditPolicy, sources ma
 	conditions.Report(policy, v1alpha1.ConditionDiscovered, o.found(sources), now)
 }
 
-// found is the condition Discovered: False if only a change of the spec helps, Unknown
-// while it is worked on. Nobody reads it of a policy without spec.discovery.
+// found returns the condition Discovered: False if only a spec change helps, Unknown while in
+// progress. It is unused without spec.discovery.
 func (o *policyOutcome) found(sources map[v1alpha1.DiscoverySource]sourceState) conditions.Condition {
 	if o.Invalid != nil {
 		return conditions.False(v1alpha1.ReasonInvalidSpec, fmt.Sprintf("The spec cannot be followed; the audits stay as they are. Correct %s.", o.Invalid))

@@ -28,9 +28,9 @@ var (
 	crds       = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// watches are the watches that the policies want and the cluster can serve. They
-// are the manager's own and not in its cache, because they come and go with the
-// CRDs, and because what they keep of an object is a candidate.
+// watches are the informers that the policies need and the cluster can serve. They are not in
+// the manager's cache because they come and go with the CRDs, and keep only a candidate of each
+// object.
 type watches struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
@@ -38,29 +38,27 @@ type watches struct {
 	mu      sync.Mutex
 	wake    func()
 	running map[schema.GroupVersionResource]*watch
-	// served are the versions by the name of the CRD; nil when that has to be looked
-	// up again.
+	// served has the versions by CRD name; nil to look them up again.
 	served map[string][]string
 }
 
-// watch is one informer, which ends with stop.
+// watch is one informer, ended by stop.
 type watch struct {
 	informer cache.SharedIndexInformer
 	stop     context.CancelFunc
 	mu       sync.Mutex
-	err      error // of the last attempt to list or watch
+	err      error // of the last list or watch
 }
 
-// start sets who is to be woken when something changed.
+// start sets the function that wakes the controller.
 func (w *watches) start(wake func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake, w.running = wake, map[schema.GroupVersionResource]*watch{}
 }
 
-// want has the sources watched, and no others. It does not wait: a source that is
-// still being read is Pending, and wakes the controller when it is not any more.
-// The watches end with ctx, which is the manager's.
+// want makes these sources the only ones watched. It does not wait: a source still being read
+// is Pending, and wakes the controller when done. The watches end with ctx, the manager's.
 func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) (map[v1alpha1.DiscoverySource]sourceState, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +70,7 @@ func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) 
 	}
 	wanted[namespaces], wanted[crds] = true, true
 	if err := errors.Join(w.watchCluster(ctx), w.lookUp(ctx)); err != nil {
-		return nil, err // and stop nothing: it is not known to be gone
+		return nil, err // stop nothing: the CRD is not known to be gone
 	}
 	for _, r := range resources {
 		if !slices.Contains(sources, r.source) {
@@ -90,7 +88,7 @@ func (w *watches) want(ctx context.Context, sources []v1alpha1.DiscoverySource) 
 			return nil, err
 		}
 		if state := w.running[gvr].state(); states[r.source].State != v1alpha1.SourcePending {
-			states[r.source] = state // a source is as its worst kind
+			states[r.source] = state // a source is as good as its worst kind
 		}
 	}
 	w.stopOthers(wanted)
@@ -109,7 +107,7 @@ func (w *watches) stopOthers(wanted map[schema.GroupVersionResource]bool) {
 	}
 }
 
-// watchCluster watches the namespaces and the CRDs by their metadata.
+// watchCluster watches the metadata of namespaces and CRDs.
 func (w *watches) watchCluster(ctx context.Context) error {
 	for gvr, changed := range map[schema.GroupVersionResource]func(before, after any) bool{namespaces: namespaceChanged, crds: w.crdChanged} {
 		if w.running[gvr] != nil {
@@ -132,8 +130,8 @@ func (w *watches) watchResource(ctx context.Context, r resource, gvr schema.Grou
 	return w.run(ctx, gvr, informer, func(object any) (any, error) { return keepCandidate(object, r), nil }, candidateChanged)
 }
 
-// run starts an informer. changed reports whether an event, with one of the two
-// objects absent if it is an addition or a deletion, matters.
+// run starts an informer. changed reports whether an event matters; one of its objects is nil
+// for additions and deletions.
 func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, informer cache.SharedIndexInformer,
 	keep cache.TransformFunc, changed func(before, after any) bool) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -174,7 +172,7 @@ func (w *watches) run(ctx context.Context, gvr schema.GroupVersionResource, info
 	return nil
 }
 
-// failed notes an error, and reports whether it is news of a source that was not read yet.
+// failed notes an error, and reports whether it is new for a source that was not read yet.
 func (w *watch) failed(err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +181,7 @@ func (w *watch) failed(err error) bool {
 	return news
 }
 
-// state of the watch. One that was read once keeps what it has when it fails later.
+// state returns the watch's state. Once read, it keeps its objects through later failures.
 func (w *watch) state() sourceState {
 	if w.informer.HasSynced() {
 		return sourceState{State: v1alpha1.SourceWatched}
@@ -197,7 +195,7 @@ func (w *watch) state() sourceState {
 	return sourceState{State: v1alpha1.SourcePending}
 }
 
-// keepCandidate reads an object when it arrives, and forgets the object.
+// keepCandidate reduces an object to a candidate on arrival.
 func keepCandidate(object any, r resource) any {
 	if read, ok := object.(*unstructured.Unstructured); ok {
 		return newCandidate(read, r.source, r.read)
@@ -216,7 +214,7 @@ func candidateChanged(before, after any) bool {
 	return !reflect.DeepEqual(left, right)
 }
 
-// keepLabels forgets all of an object's metadata but its labels and what it is.
+// keepLabels reduces an object to its identity and labels.
 func keepLabels(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -233,8 +231,8 @@ func namespaceChanged(before, after any) bool {
 	return !aOK || !bOK || !maps.Equal(a.Labels, b.Labels) || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero()
 }
 
-// namespaceLabels are the labels of the namespaces that are not on their way out,
-// and whether they are all known.
+// namespaceLabels returns the labels of namespaces that are not terminating, and whether all
+// are known.
 func (w *watches) namespaceLabels() (map[string]labels.Set, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,7 +249,7 @@ func (w *watches) namespaceLabels() (map[string]labels.Set, bool) {
 	return known, true
 }
 
-// candidates returns the candidates of all watches that are read.
+// candidates returns those of all synced watches.
 func (w *watches) candidates() []*candidate {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,14 +1,12 @@
-// Package drift holds what runs against the policies: a tag may name another image by
-// the time that the kubelet pulls it, an audit may find something in a server that was
-// admitted long ago, and a policy may be newer than the workloads. What violates a
-// policy is shown by the status of the policy, by events and by a metric. Nothing is
-// ever stopped.
+// Package drift checks running Pods against the policies: a tag may name another image by the
+// time that the kubelet pulls it, a later audit may find something in an admitted server, and a
+// policy may be newer than the workloads. Violations are shown in the policy's status, events
+// and a metric. Nothing is ever stopped.
 //
-// Only the leader looks. Of the Pods in the namespaces of the gate it keeps a few
-// words each (see podStore); Pods elsewhere are not even watched. Pods that are alike
-// are judged once, and only when something that their judgement rests on has changed:
-// the Pod, a verdict on one of its images, a policy, an exception, the labels of a
-// namespace that a policy asks for, or the time.
+// Only the leader does this. Of each Pod in the gate's namespaces it keeps a few words (see
+// podStore); other Pods are not watched. Pods that are alike are judged once, and again only
+// when something changed that the judgement rests on: the Pod, a verdict on one of its images,
+// a policy, an exception, namespace labels that a policy selects by, or the time.
 package drift
 
 import (
@@ -24,15 +22,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
-// podSignature holds what Pods that are alike have in common: all that a judgement of them
-// can differ by, and what events and statuses say of them.
+// podSignature is what Pods that are alike have in common: everything that affects their
+// judgement, and what events and statuses say about them.
 type podSignature struct {
 	Subject gate.Subject
 	// Owner is the controller of the Pods, "ReplicaSet/notes-5d9c", or the Pod itself.
 	Owner string
-	// Owned: some workload made the Pods.
+	// Owned is set if a workload made the Pods.
 	Owned bool
-	// ImageIDs has those that the kubelet reports, by the index of the container.
+	// ImageIDs are those reported by the kubelet, by container index.
 	ImageIDs []string
 }
 
@@ -46,9 +44,8 @@ func (l podSignature) sum() sum {
 	return sha256.Sum256(encoded)
 }
 
-// read makes of a Pod what is kept of it; ok is false if nothing of it runs. The
-// containers that count are those whose image was pulled and that have not ended for
-// good: one that crashes and is started again does not come and go with it.
+// read reduces a Pod to its signature; ok is false if nothing of it runs. Containers count if
+// their image was pulled and they have not ended for good, so a crash loop causes no flapping.
 func read(pod *corev1.Pod) (l podSignature, ok bool) {
 	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return podSignature{}, false
@@ -74,7 +71,7 @@ func read(pod *corev1.Pod) (l podSignature, ok bool) {
 	return l, len(l.Subject.Containers) > 0
 }
 
-// running are the image IDs of the containers that count, by name.
+// running returns the image IDs of the containers that count, by name.
 func running(pod *corev1.Pod) map[string]string {
 	found := map[string]string{}
 	add := func(statuses []corev1.ContainerStatus, restarts func(name string) corev1.RestartPolicy) {
@@ -107,7 +104,7 @@ func ended(s corev1.ContainerStatus, restarts corev1.RestartPolicy) bool {
 	return restarts == corev1.RestartPolicyNever || s.State.Terminated.ExitCode == 0
 }
 
-// strip drops what is large and not read of a Pod, while a namespace is being listed.
+// strip drops large, unused parts of a Pod while a namespace is being listed.
 func strip(object any) (any, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
 		pod.ManagedFields, pod.Annotations, pod.Status.Conditions = nil, nil, nil
@@ -115,11 +112,11 @@ func strip(object any) (any, error) {
 	return object, nil
 }
 
-// opinion records what one policy thinks of one container of a group.
+// opinion is a policy's result for one container of a group.
 type opinion struct {
 	policy    *gate.Policy
 	container int
 	reason    v1alpha1.GateReason
-	// violates: it would be denied, as far as the policy's mode goes.
+	// violates is set if the policy would deny it in mode Enforce.
 	violates bool
 }

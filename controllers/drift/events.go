@@ -9,34 +9,34 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Events of a policy: at most eachEvents of their own in a window; what is more is
-// summed up in two events, and what comes after them waits for the next window.
+// Bounds of a policy's events: at most eachEvents individual ones in a window; the rest is
+// summed up in two events, and later changes wait for the next window.
 const (
 	eachEvents = 10
 	window     = time.Minute
 )
 
-// eventLog keeps what the events of a policy have said.
+// eventLog tracks what a policy's events have reported.
 type eventLog struct {
-	// begun: the status of a time before this process was looked at.
+	// begun is set once the status from before this process was read.
 	begun bool
-	// violating are the places that an event has said to violate the policy.
+	// violating has the places reported as violations.
 	violating map[place]bool
-	// since is when the window began, used how many events it has had.
+	// since is the start of the window, used its number of events.
 	since time.Time
 	used  int
 }
 
 type pendingEvents struct {
 	began, ended []place
-	// whole: each has an event of its own; else they are summed up.
+	// whole means an event for each; else they are summed up.
 	whole bool
-	// again is when there may be more events; zero for never.
+	// again is when more events are allowed; zero for never.
 	again time.Time
 }
 
-// resume takes what the status lists for what events have said, once after a start: a new leader repeats
-// no event. If the status had no room for all, nothing is news in the first pass.
+// resume initialises the log from the status once after a start, so a new leader repeats no
+// event. If the status is truncated, nothing counts as new in the first pass.
 func (t *eventLog) resume(before *v1alpha1.GateStatus, places map[place]*group) {
 	if t.begun {
 		return
@@ -57,7 +57,7 @@ func (t *eventLog) resume(before *v1alpha1.GateStatus, places map[place]*group) 
 	}
 }
 
-// next returns the events that are due. They count as written.
+// next returns the due events and counts them as written.
 func (t *eventLog) next(places map[place]*group, now time.Time) pendingEvents {
 	var s pendingEvents
 	for at := range places {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// fact is something that a judgement rests on: what is known of a digest, of a
-// reference, or of the labels of a namespace.
+// fact is an input of a judgement: verdicts by digest or reference, or the labels of a
+// namespace.
 type fact struct{ kind, name string }
 
 const (
@@ -24,11 +24,11 @@ const (
 	aNamespace = "namespace"
 )
 
-// recorder answers the gate from the facts, and notes what it was asked: so what a
-// judgement rests on is known without knowing how the gate decides.
+// recorder answers the gate and records its queries, which shows what a judgement rests on
+// without knowing how the gate decides.
 type recorder struct {
 	facts gate.Facts
-	// labels of the namespaces that were asked for before, which have not changed since.
+	// labels of the namespaces queried before, unchanged since.
 	labels   map[string]labels.Set
 	asked    []fact
 	verdicts []*gate.Verdict
@@ -40,7 +40,7 @@ func (w *recorder) note(kind, name string) {
 	}
 }
 
-// found remembers the verdicts on an image.
+// found records the verdicts on an image.
 func (w *recorder) found(kind, name string, verdicts []*gate.Verdict) []*gate.Verdict {
 	w.note(kind, name)
 	w.verdicts = append(w.verdicts, verdicts...)
@@ -82,7 +82,7 @@ func (w *recorder) decide(g *group) gate.Decision {
 	return gate.Decide(g.Subject, facts)
 }
 
-// judge makes the judgement of a group. facts are those of its namespace.
+// judge judges a group. facts are those of its namespace.
 func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
 	w := &recorder{facts: facts, labels: labels}
 	j := judgement{judged: true}
@@ -98,17 +98,17 @@ func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
 	return j
 }
 
-// violates reports whether a policy would deny, in whichever mode it is.
+// violates reports whether a policy would deny in mode Enforce.
 func violates(o gate.Opinion) bool {
 	return o.Action == v1alpha1.ActionDeny && o.Exception == nil
 }
 
-// due is the first moment after now at which a verdict gets too old for a policy, or
-// an exception ends; zero if there is none. It may be too early: nothing changes then.
+// due returns the first time after now at which a verdict becomes too old for a policy or an
+// exception ends; zero if there is none. It may be early, which is harmless.
 func due(facts gate.Facts, verdicts []*gate.Verdict) time.Time {
 	var first time.Time
 	consider := func(t time.Time) {
-		// A second later it is so beyond doubt, whichever side the moment itself is on.
+		// One second later it is certainly past.
 		if t = t.Add(time.Second); t.After(facts.Now) && (first.IsZero() || t.Before(first)) {
 			first = t
 		}
@@ -130,30 +130,30 @@ func due(facts gate.Facts, verdicts []*gate.Verdict) time.Time {
 	return first
 }
 
-// news lists what has changed since the last pass.
+// news has the changes since the last pass.
 type news struct {
 	all        bool
 	namespaces map[string]bool
 	facts      map[fact]bool
 }
 
-// concerns reports whether a group has to be judged again.
+// concerns reports whether a group must be judged again.
 func (n *news) concerns(g *group, now time.Time) bool {
 	return n.all || !g.judged || n.namespaces[g.Subject.Namespace] || !g.due.IsZero() && !now.Before(g.due) ||
 		len(n.facts) > 0 && slices.ContainsFunc(g.rests, func(f fact) bool { return n.facts[f] })
 }
 
-// memory keeps what the facts were at the last pass.
+// memory has the facts of the last pass.
 type memory struct {
 	verdicts   map[types.NamespacedName]*gate.Verdict
 	exceptions map[types.NamespacedName]*gate.Exception
-	// labels of the namespaces that judgements rest on; nil for one that is not known.
+	// labels of the namespaces that judgements rest on; nil if unknown.
 	labels        map[string]labels.Set
 	architectures []string
 }
 
-// learn compares the facts with those of the last pass. Verdicts and exceptions are
-// never changed in place, so that it is enough to compare pointers.
+// learn compares the facts with the last pass. Verdicts and exceptions are immutable, so
+// comparing pointers is enough.
 func (m *memory) learn(index sweep.Index, facts gate.Facts) news {
 	n := news{namespaces: map[string]bool{}, facts: map[fact]bool{}}
 	verdicts := make(map[types.NamespacedName]*gate.Verdict, len(m.verdicts))
@@ -175,7 +175,7 @@ func (m *memory) learn(index sweep.Index, facts gate.Facts) news {
 	for name, before := range m.labels {
 		set, known := facts.NamespaceLabels(name)
 		if known != (before != nil) || !maps.Equal(set, before) {
-			delete(m.labels, name) // whoever asks again notes the new ones
+			delete(m.labels, name) // the next query records the new ones
 			n.facts[fact{aNamespace, name}] = true
 		}
 	}
@@ -184,7 +184,7 @@ func (m *memory) learn(index sweep.Index, facts gate.Facts) news {
 	return n
 }
 
-// compare calls differs with what is in one of two maps only, as it is there.
+// compare calls differs for each key whose values differ; missing values are zero.
 func compare[K, V comparable](before, after map[K]V, differs func(K, V)) {
 	for name, old := range before {
 		if after[name] != old {

@@ -13,24 +13,24 @@ import (
 
 // policy is a policy with a gate, as it was last read.
 type policy struct {
-	// object is the MCPAuditPolicy or ClusterMCPAuditPolicy of the cache: it is not changed.
+	// object is the cached MCPAuditPolicy or ClusterMCPAuditPolicy, which must not be modified.
 	object     client.Object
 	generation int64
 	gate       *gate.Policy
-	// owned is the policy as it is about the Pods of workloads.
+	// owned is the policy as applied to the Pods of workloads.
 	owned *gate.Policy
-	// announced keeps what the events of the policy have said so far.
+	// announced tracks the policy's events.
 	announced eventLog
 }
 
-// policies has those with a gate, by their UID.
+// policies are those with a gate, by UID.
 type policies struct {
 	all map[types.UID]*policy
-	// of finds a policy by what the gate was given of it.
+	// of maps the gate's policy back.
 	of map[*gate.Policy]*policy
 }
 
-// learn reads what changed of the policies, and tells whom it concerns.
+// learn reads changed policies and notes whom they concern.
 func (p *policies) learn(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, n *news) {
 	seen := map[types.UID]bool{}
 	learn := func(object client.Object, targets []v1alpha1.GateTarget, read func([]v1alpha1.GateTarget) *gate.Policy) {
@@ -77,7 +77,7 @@ func (p *policies) learn(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha
 	}
 }
 
-// concern notes that a policy of a namespace changed, or one of the cluster.
+// concern notes a changed policy: of a namespace, or of the cluster.
 func (n *news) concern(namespace string) {
 	if namespace == "" {
 		n.all = true
@@ -86,15 +86,15 @@ func (n *news) concern(namespace string) {
 	}
 }
 
-// ofWorkloads reports whether a policy looks at workloads and not at Pods: it is about what
-// the Pods of workloads run all the same. One that looks at MCPServer objects alone is
-// not, for a Pod does not report whether it is of one.
+// ofWorkloads reports whether a policy targets workloads but not Pods: it applies to their Pods
+// all the same. One that only targets MCPServer objects does not, as a Pod does not show
+// whether it belongs to one.
 func ofWorkloads(targets []v1alpha1.GateTarget) bool {
 	return slices.Contains(targets, v1alpha1.TargetWorkloads) && !slices.Contains(targets, v1alpha1.TargetPods)
 }
 
-// factsOf makes the facts of groups: the policies and exceptions that can be about
-// them. They are made once for each namespace.
+// factsOf returns the facts of a group: the policies and exceptions that may apply to it, built
+// once per namespace.
 func (p *policies) factsOf(facts gate.Facts) func(g *group) gate.Facts {
 	type place struct {
 		namespace string

@@ -28,17 +28,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// resyncInterval is how often the policies are looked at when nothing happens: what the API
-// server enforces by itself is written by another controller, which tells nobody.
+// resyncInterval is how often policies are checked without events: the offline gate's state is
+// written by another controller.
 const resyncInterval = 30 * time.Second
 
-// readTimeout is how long Pods may be unread before the policies say so.
+// readTimeout is how long Pods may be unread before the status says so.
 const readTimeout = time.Minute
 
 // maxNote is the most bytes of an event's text (events.k8s.io).
 const maxNote = 1024
 
-// Reconciler reconciles what runs with the policies, all at once.
+// Reconciler checks all running Pods against all policies in one pass.
 type Reconciler struct {
 	// Client reads policies and the metadata of namespaces from the cache, and writes.
 	Client client.Client
@@ -46,26 +46,26 @@ type Reconciler struct {
 	Pods   rest.Interface
 	Index  sweep.Index
 	Events events.EventRecorder
-	// Offline says why what the API server enforces of a policy by itself could not be
-	// written; empty if it was. Nil for never.
+	// Offline returns why the offline gate of a policy could not be written; empty if it was.
+	// Nil if there is none.
 	Offline func(v1alpha1.PolicyReference, string) string
-	// Clock is the real one, but in tests.
+	// Clock is replaced in tests.
 	Clock clock.PassiveClock
 
 	podStore *podStore
 	watches  *watches
 	policies policies
 	memory   memory
-	// containers are the last count, for the metric; nil before the first.
+	// containers is the last count, for the metric; nil before the first.
 	containers atomic.Pointer[map[metrics.RunningContainer]int]
-	// complete is when all Pods had last been read.
+	// complete is when all Pods were last known.
 	complete time.Time
-	// context of the manager, in which the watches run.
+	// context is the manager's, in which the watches run.
 	context context.Context
 }
 
-// Containers returns those that run and that a policy is about. It is nil until this
-// replica has led and counted.
+// Containers counts the running containers that policies apply to. It is nil until this replica
+// has led and counted.
 func (r *Reconciler) Containers() map[metrics.RunningContainer]int {
 	if counted := r.containers.Load(); counted != nil {
 		return *counted
@@ -73,7 +73,7 @@ func (r *Reconciler) Containers() map[metrics.RunningContainer]int {
 	return nil
 }
 
-// Reconcile makes one pass over what has changed.
+// Reconcile makes one pass over the changes.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	gated, err := r.namespaces(ctx)
 	if err != nil {
@@ -86,14 +86,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	}
 	wanted := gated
 	if len(namespaced.Items) == 0 && !slices.ContainsFunc(cluster.Items, func(p v1alpha1.ClusterMCPAuditPolicy) bool { return p.Spec.Gate != nil }) {
-		wanted = nil // there is nothing to hold Pods against
+		wanted = nil // no policy to check Pods against
 	}
 	now, unread := r.Clock.Now(), r.watches.want(r.context, wanted)
 	if len(unread) == 0 {
 		r.complete = now
 	}
 	if !r.Index.Synced() || len(unread) > 0 && now.Sub(r.complete) < readTimeout {
-		return ctrl.Result{RequeueAfter: resyncInterval}, nil // they wake the controller when they are read
+		return ctrl.Result{RequeueAfter: resyncInterval}, nil // wakes up when they are read
 	}
 	sums, due := r.judge(namespaced.Items, cluster.Items, now)
 	next := agenda{now, now.Add(resyncInterval)}
@@ -105,17 +105,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	return ctrl.Result{RequeueAfter: max(next.at.Sub(now), coalesce)}, errors.Join(problems...)
 }
 
-// agenda is when there is something to do again.
+// agenda is the next time to act.
 type agenda struct{ now, at time.Time }
 
-// add has it be at a time, if that is earlier; zero is never.
+// add schedules a time if it is earlier; zero is ignored.
 func (a *agenda) add(at time.Time) {
 	if !at.IsZero() && at.Before(a.at) {
 		a.at = at
 	}
 }
 
-// unlessStale treats a conflict as what it is: news that the cache has not seen yet.
+// unlessStale retries conflicts silently: the cache is merely stale.
 func (a *agenda) unlessStale(err error) error {
 	if apierrors.IsConflict(err) {
 		a.add(a.now)
@@ -124,7 +124,7 @@ func (a *agenda) unlessStale(err error) error {
 	return err
 }
 
-// publish writes the statuses of the policies, and then the events about them.
+// publish writes the statuses of the policies, then their events.
 func (r *Reconciler) publish(ctx context.Context, sums map[*policy]*tally, gated, unread map[string]bool, next *agenda) error {
 	var problems []error
 	for _, p := range slices.SortedFunc(maps.Keys(sums), func(a, b *policy) int { return compareNames(a.object, b.object) }) {
@@ -156,8 +156,7 @@ func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 	return gated, nil
 }
 
-// judge brings the judgements up to date, and counts them. due is when time alone
-// may change one.
+// judge updates the judgements and counts them. due is when time alone may change one.
 func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, now time.Time) (map[*policy]*tally, time.Time) {
 	r.podStore.mu.Lock()
 	defer r.podStore.mu.Unlock()
@@ -179,7 +178,7 @@ func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alp
 	return sums, due
 }
 
-// emitEvents writes the events of a policy, and returns when more may be due.
+// emitEvents writes a policy's events, and returns when more are allowed.
 func (r *Reconciler) emitEvents(p *policy, t *tally, now time.Time) time.Time {
 	s := p.announced.next(t.places, now)
 	warn := func(note string, args ...any) {
@@ -208,8 +207,8 @@ func (r *Reconciler) emitEvents(p *policy, t *tally, now time.Time) time.Time {
 	return s.again
 }
 
-// sentence asks the gate again, for what it says in words: keeping the words of
-// thousands of judgements for the few that have an event would cost more.
+// sentence asks the gate again for its message: keeping the text of thousands of judgements for
+// the few that get an event would cost more.
 func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Time) string {
 	facts := r.Index.Facts(now)
 	facts.Policies = []*gate.Policy{p.gate}
@@ -221,7 +220,7 @@ func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Ti
 			return o.Sentence
 		}
 	}
-	return fmt.Sprintf("the container %s of %s would be denied.", container, g.Owner) // the facts are others by now
+	return fmt.Sprintf("the container %s of %s would be denied.", container, g.Owner) // the facts have changed meanwhile
 }
 
 // start lets the pod store and the index wake the controller, and makes a first pass.

@@ -13,21 +13,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// What the controller does with the API, for the roles in config/rbac.
+// RBAC of the controller.
 //
 // Policies are read, and given a status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies;clustermcpauditpolicies,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies/status;clustermcpauditpolicies/status,verbs=patch
 //
-// The Pods of the namespaces with the label mcpaudit.dev/gate=enabled are held against
-// the policies. Which namespaces have it is known at run time only; a role cannot say so.
+// The Pods of namespaces with the label mcpaudit.dev/gate=enabled are checked. RBAC cannot
+// select namespaces by label.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 //
-// The labels of namespaces say which are in the gate. Only their metadata is read.
+// Namespace labels say which namespaces are in the gate. Only metadata is read.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 
-// coalesce is how long a change waits for others: a rollout is a few passes, and a policy
-// has its status written once in that time at most.
+// coalesce is the delay that batches changes: a rollout takes a few passes, and a policy's
+// status is written at most once per delay.
 const coalesce = 2 * time.Second
 
 // SetupWithManager registers the controller.

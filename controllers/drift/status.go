@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// stateOf returns what a policy says besides what runs. gated are the namespaces of the gate,
-// unread those of them whose Pods have not been listed.
+// stateOf returns the policy's state besides what runs. gated are the gate's namespaces, unread
+// those whose Pods are not listed yet.
 func (r *Reconciler) stateOf(p *policy, gated, unread map[string]bool) state {
 	s := state{invalid: p.gate.Invalid, trustsAll: p.gate.Trust.AuditNamespaces == v1alpha1.AuditsAll, off: p.gate.Namespace != "" && !gated[p.gate.Namespace]}
 	if r.Offline != nil {
@@ -30,8 +30,8 @@ func (r *Reconciler) stateOf(p *policy, gated, unread map[string]bool) state {
 	return s
 }
 
-// report writes the gate's part of the status of a policy, if it changed. What runs is
-// left as it was written last while it is not known.
+// report writes the gate's part of a policy's status if it changed. What runs keeps its last
+// value while unknown.
 func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, s state) error {
 	ready, now := t.gated(s), r.Clock.Now()
 	runs := t.status()
@@ -54,7 +54,7 @@ func (r *Reconciler) report(ctx context.Context, p *policy, t *tally, s state) e
 	return nil
 }
 
-// retire takes the gate's part away from a policy that has no gate any more.
+// retire removes the gate's part from a policy without a gate.
 func (r *Reconciler) retire(ctx context.Context, before *v1alpha1.ClusterMCPAuditPolicy) error {
 	if before.Spec.Gate != nil || before.Status.Gate == nil && meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionGated) == nil {
 		return nil
@@ -65,7 +65,7 @@ func (r *Reconciler) retire(ctx context.Context, before *v1alpha1.ClusterMCPAudi
 	return r.write(ctx, before, after)
 }
 
-// write writes the status, which is all that after may differ in.
+// write writes the status; after must not differ otherwise.
 func (r *Reconciler) write(ctx context.Context, before, after client.Object) error {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil

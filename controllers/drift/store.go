@@ -8,18 +8,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// podStore records what runs in the namespaces of the gate. Of a Pod it has the name and the
-// group that it belongs to; nothing else of it is kept.
+// podStore tracks the running Pods in the gate's namespaces, by name and group only.
 type podStore struct {
 	mu sync.Mutex
-	// changed is called when there is something new; it must not take long.
+	// changed is called on changes; it must be quick.
 	changed func()
-	// pods are by namespace and name.
+	// pods by namespace and name.
 	pods   map[string]map[string]*group
 	groups map[sum]*group
 }
 
-// group is Pods that are alike. It is immutable but for what the pod store's lock guards.
+// group is a set of Pods that are alike. It is immutable except for what the store's lock
+// guards.
 type group struct {
 	podSignature
 	sum  sum
@@ -27,7 +27,7 @@ type group struct {
 	judgement
 }
 
-// judgement records what is known of a group, and what it rests on.
+// judgement is a group's result and what it rests on.
 type judgement struct {
 	judged   bool
 	opinions []opinion
@@ -40,7 +40,7 @@ func newPodStore() *podStore {
 	return &podStore{changed: func() {}, pods: map[string]map[string]*group{}, groups: map[sum]*group{}}
 }
 
-// put has a Pod be as it is given; not running removes it.
+// put sets the state of a Pod; one that is not running is removed.
 func (w *podStore) put(namespace, name string, l podSignature, runs bool) (changed bool) {
 	var id sum
 	before := w.pods[namespace][name]
@@ -82,17 +82,17 @@ func (w *podStore) drop(namespace string) {
 	delete(w.pods, namespace)
 }
 
-// namespaceStore is the part of the pod store that the reflector of a namespace fills.
+// namespaceStore is the part of the store filled by a namespace's reflector.
 type namespaceStore struct {
 	*podStore
 	namespace string
-	// synced: the namespace was listed once. stopped: nobody asks for it any more.
+	// synced: the namespace was listed once. stopped: it is no longer wanted.
 	synced, stopped bool
 }
 
 var _ cache.TransformingStore = &namespaceStore{}
 
-// change makes a change with the lock held, and tells of it.
+// change applies a change under the lock and notifies.
 func (s *namespaceStore) change(do func() bool) error {
 	s.mu.Lock()
 	changed := !s.stopped && do()

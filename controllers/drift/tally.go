@@ -15,18 +15,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/metrics"
 )
 
-// place identifies what an event is about: the containers of one name of one owner.
+// place is the subject of an event: an owner's containers of one name.
 type place struct{ namespace, owner, container string }
 
-// tally counts what runs of what a policy is about.
+// tally counts the running containers that a policy applies to.
 type tally struct {
 	containers, violating int32
 	running               map[v1alpha1.RunningViolation]int32
-	// places have one of the groups of each, for its sentence.
+	// places have one group each, for the message.
 	places map[place]*group
 }
 
-// count adds up the judgements. It is linear in the groups, and asks the gate nothing.
+// count sums the judgements. It is linear in the groups and does not ask the gate.
 func count(groups iter.Seq[*group], p *policies) (map[*policy]*tally, map[metrics.RunningContainer]int) {
 	sums, fleet := map[*policy]*tally{}, map[metrics.RunningContainer]int{}
 	for _, known := range p.all {
@@ -69,7 +69,7 @@ func (t *tally) add(g *group, o *opinion) {
 	}
 }
 
-// The most bytes of the texts of a RunningViolation, as in the CRD.
+// The limits of a RunningViolation's texts in bytes, as in the CRD.
 const (
 	maxOwner = 320
 	maxImage = 512
@@ -83,7 +83,7 @@ var reasons = []v1alpha1.GateReason{
 
 func rank(r v1alpha1.GateReason) int { return slices.Index(reasons, r) }
 
-// status returns what the policy's status says of the gate.
+// status returns the gate's part of the status.
 func (t *tally) status() *v1alpha1.GateStatus {
 	first := slices.SortedFunc(maps.Keys(t.running), func(a, b v1alpha1.RunningViolation) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Container, b.Container),
@@ -96,25 +96,24 @@ func (t *tally) status() *v1alpha1.GateStatus {
 	return &v1alpha1.GateStatus{Containers: t.containers, Violating: t.violating, Running: first}
 }
 
-// state holds what else a policy says of itself.
+// state is what else a policy's status reports.
 type state struct {
-	// invalid says what of the spec cannot be read.
+	// invalid is what is wrong with the spec.
 	invalid string
-	// off: the policy's namespace does not have the gate's label.
+	// off is set if the policy's namespace lacks the gate's label.
 	off bool
-	// offline says why what the API server enforces by itself could not be written.
+	// offline is why the offline gate could not be written.
 	offline string
-	// trustsAll: an audit of any namespace counts.
+	// trustsAll is set if audits of any namespace count.
 	trustsAll bool
-	// unread is a namespace that the policy may be about, whose Pods are not known.
+	// unread is a namespace in the policy's scope whose Pods are unknown.
 	unread string
 }
 
-// gated is the condition of the gate. What runs in spite of the policy leaves it True:
-// the policy itself is in force, which is all that applying it can bring about. With
-// False, a deployment that waits for the policy would fail because of workloads that it
-// may have nothing to do with, and nobody could apply a policy before everything that
-// runs is as it should be.
+// gated returns the gate's condition. Violations by running Pods leave it True: the policy is
+// in force, which is all that applying it can achieve. With False, a deployment that waits for
+// the policy would fail because of unrelated workloads, and no policy could be applied before
+// everything that runs complies.
 func (t *tally) gated(s state) conditions.Condition {
 	runs := fmt.Sprintf("Containers that run: %d; none of them would be denied.", t.containers)
 	if t.violating > 0 {

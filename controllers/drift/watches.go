@@ -9,14 +9,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// alive leaves out Pods that have ended, of which Jobs leave thousands behind.
+// alive excludes ended Pods, of which Jobs leave thousands.
 const alive = "status.phase!=Succeeded,status.phase!=Failed"
 
-// watches are one reflector for each namespace of the gate. One for the whole cluster
-// would decode each change of each Pod anywhere, a kubelet's heartbeat of readiness
-// included, for the few namespaces that have the label; this way Pods elsewhere cost
-// nothing, and a namespace some 35 KB. The reflectors are not the manager's, because they come and go with the
-// label, and because what they fill keeps no Pods.
+// watches has one reflector for each namespace of the gate. One for the whole cluster would
+// decode every change of every Pod, readiness heartbeats included, for a few labelled
+// namespaces; this way other Pods cost nothing, and a namespace some 35 KB. They are not the
+// manager's informers because they come and go with the label, and keep no Pods.
 type watches struct {
 	pods     rest.Interface
 	podStore *podStore
@@ -28,8 +27,8 @@ type watch struct {
 	stop           context.CancelFunc
 }
 
-// want has the Pods of these namespaces watched, and no others, and returns those that
-// have not been listed yet. It does not wait: the pod store tells when one has been.
+// want makes these namespaces the only ones watched, and returns those not listed yet. It does
+// not wait: the store notifies when one is.
 func (w *watches) want(ctx context.Context, namespaces map[string]bool) (unread map[string]bool) {
 	for namespace, running := range w.running {
 		if !namespaces[namespace] {

@@ -1,5 +1,5 @@
-// Package envkey keeps the key of the digests of environments (api/environ) in a Secret of
-// the operator's namespace. The manager makes it once; the gate only reads it.
+// Package envkey keeps the key for environment digests (api/environ) in a Secret of the
+// operator's namespace. The manager creates it once; the gate only reads it.
 package envkey
 
 import (
@@ -17,39 +17,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// What the key takes, for the roles in config/rbac.
+// RBAC of the key.
 //
-// The manager makes the key of environments once, and reads it.
+// The manager creates the key once, and reads it.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-environment-key,namespace=mcpaudit-system
 
-// SecretName is the Secret with the key; entry is where it is in there.
+// SecretName is the Secret with the key; entry is its key in the data.
 const (
 	SecretName = "mcpaudit-environment-key"
 	entry      = "key"
 	keyBytes   = 32
 )
 
-// every is how often the Secret is read again: one that was replaced takes effect. soon is
-// when it is tried again that it was not read even once.
+// every is the interval for reading the Secret again, so a replaced one takes effect; soon is
+// the retry interval before the first success.
 const (
 	every = 30 * time.Second
 	soon  = 2 * time.Second
 )
 
-// Keeper reads the key, and makes it if it has a Writer. It is safe for concurrent use.
+// Keeper reads the key, and creates it if it has a Writer. It is safe for concurrent use.
 type Keeper struct {
 	Live      client.Reader
-	Writer    client.Writer // nil for one that only reads
+	Writer    client.Writer // nil to only read
 	Namespace string
 
 	key atomic.Pointer[[]byte]
-	// read: the Secret was read, or there is none.
+	// read is set once the Secret was read or is known to be absent.
 	read atomic.Bool
 }
 
-// Key is the key that was read last; nil before that. Without it no environment is equal
-// to an audit's.
+// Key returns the last key read; nil before that. Without a key no environment equals an
+// audit's.
 func (k *Keeper) Key() []byte {
 	if key := k.key.Load(); key != nil {
 		return *key
@@ -57,11 +57,11 @@ func (k *Keeper) Key() []byte {
 	return nil
 }
 
-// NeedLeaderElection has every replica read the key.
+// NeedLeaderElection lets every replica read the key.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-// Check is a healthz.Checker: it fails until the Secret was read, or is known not to be
-// there. Before that no failure of an audit counts for the environment that it was found in.
+// Check is a healthz.Checker: it fails until the Secret was read or is known to be absent.
+// Until then, failed audits of an environment could not be matched.
 func (k *Keeper) Check(*http.Request) error {
 	if !k.read.Load() {
 		return fmt.Errorf("secret %s has not been read yet", SecretName)
@@ -87,7 +87,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return nil
 }
 
-// Load reads the key, or makes it.
+// Load reads the key, or creates it.
 func (k *Keeper) Load(ctx context.Context) error {
 	var secret corev1.Secret
 	err := k.Live.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: SecretName}, &secret)

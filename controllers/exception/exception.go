@@ -1,6 +1,6 @@
-// Package exception writes the status of MCPAuditExceptions. Whether an exception
-// admits anything is decided anew for each request by controllers/gate: the status
-// tells people and deployments what that decision goes by.
+// Package exception writes the status of MCPAuditExceptions. controllers/gate decides anew for
+// each request whether an exception admits anything; the status explains that decision to
+// people and deployments.
 package exception
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// target describes what is known of the policy of an exception.
+// target is the known state of an exception's policy.
 type target struct {
-	// found: there is such a policy, and it has a gate.
+	// found is set if the policy exists and has a gate.
 	found bool
-	// ignores: it has trust.ignoreExceptions.
+	// ignores is set if it has trust.ignoreExceptions.
 	ignores bool
 }
 
-// judge tells what to write of an exception: Active says whether it admits anything,
-// Ready whether all is done that its spec asks for. They differ in two cases.
+// judge returns the conditions of an exception: Active says whether it admits anything, Ready
+// whether all that its spec asks for is done. They differ in two cases.
 //
-// One that has expired is Ready: it is the end of an exception, known from the start.
-// With Ready False a GitOps tool would fail every deployment that has the exception in
-// it from that moment on, and the cure would be a commit at a time that nobody chose.
+// An expired exception is Ready: its end was known from the start. With Ready False, a GitOps
+// tool would from then on fail every deployment that contains the exception, until somebody
+// commits its removal.
 //
-// One whose policy is missing is not Ready yet, and not Stalled: both may be applied
+// An exception whose policy is missing is not Ready yet, but not Stalled: both may be applied
 // together, in any order.
 //
-// invalid says why the exception does not count whatever else is so; nil if it does.
+// invalid is why the exception never counts; nil if it does.
 func judge(e *v1alpha1.MCPAuditException, invalid error, policy target, now time.Time) (active, ready conditions.Condition) {
 	name := fmt.Sprintf("%s %s", e.Spec.PolicyRef.Kind, e.Spec.PolicyRef.Name)
 	until := e.Spec.ExpiresAt.UTC().Format(time.RFC3339)

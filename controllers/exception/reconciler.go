@@ -23,23 +23,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// What the controller does with the API, for the roles in config/rbac.
+// RBAC of the controller.
 //
-// Exceptions and the policies that they name are read; exceptions get a status.
+// Exceptions and their policies are read; exceptions get a status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions;mcpauditpolicies;clustermcpauditpolicies,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditexceptions/status,verbs=patch
 
-// staleAfter is when a status is written again that was written from a stale cache.
+// staleAfter is the retry interval after a write from a stale cache.
 const staleAfter = 200 * time.Millisecond
 
-// policyIndex finds exceptions by the policy that they name.
+// policyIndex indexes exceptions by policy.
 const policyIndex = "spec.policyRef"
 
 // Reconciler reconciles MCPAuditExceptions.
 type Reconciler struct {
 	Client client.Client
 	Events events.EventRecorder
-	// Clock is the real one, but in tests.
+	// Clock is replaced in tests.
 	Clock clock.PassiveClock
 }
 
@@ -84,8 +84,7 @@ func (r *Reconciler) exceptionsOf(kind string) handler.EventHandler {
 	})
 }
 
-// Reconcile writes the status of one exception, if it changed, and comes back when
-// the exception ends.
+// Reconcile updates the status of one exception, and requeues for its end.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	e := &v1alpha1.MCPAuditException{}
 	if err := r.Client.Get(ctx, request.NamespacedName, e); err != nil || !e.DeletionTimestamp.IsZero() {
@@ -113,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			r.Events.Eventf(e, nil, corev1.EventTypeNormal, v1alpha1.ReasonExpired, "Expire", "%s", active.Message)
 		}
 	}
-	return ctrl.Result{RequeueAfter: max(0, e.Spec.ExpiresAt.Sub(now))}, nil // 0 is never
+	return ctrl.Result{RequeueAfter: max(0, e.Spec.ExpiresAt.Sub(now))}, nil // 0 never requeues
 }
 
 func reason(e *v1alpha1.MCPAuditException) string {
@@ -123,7 +122,7 @@ func reason(e *v1alpha1.MCPAuditException) string {
 	return ""
 }
 
-// policy looks at the policy of an exception.
+// policy reads the policy of an exception.
 func (r *Reconciler) policy(ctx context.Context, e *v1alpha1.MCPAuditException) (target, error) {
 	key := client.ObjectKey{Name: e.Spec.PolicyRef.Name}
 	var trust *v1alpha1.Trust

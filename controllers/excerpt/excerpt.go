@@ -1,5 +1,5 @@
-// Package excerpt prepares texts that a hostile server had a say in: it cuts them before they
-// are written to a status or an event.
+// Package excerpt cuts texts that a hostile server influenced, before they are written to a
+// status or an event.
 package excerpt
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Cut returns s in at most limit bytes of JSON, quotes not counted, and marks
-// where it was cut. Bytes are counted as encoding/json writes them, so a text
-// full of quotes, controls or angle brackets takes no more room than another.
+// Cut returns s in at most limit bytes of JSON, without quotes, and marks the cut. Bytes count
+// as encoding/json writes them, so a text full of quotes, controls or angle brackets gets no
+// more room than another.
 func Cut(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	used, fits := 0, 0 // bytes of JSON so far; bytes of s that leave room for the mark
@@ -28,7 +28,7 @@ func Cut(s string, limit int) string {
 	return s
 }
 
-// width is the number of bytes that encoding/json writes for a rune.
+// width returns the bytes that encoding/json writes for a rune.
 func width(r rune) int {
 	switch {
 	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t':
@@ -40,9 +40,9 @@ func width(r rune) int {
 	}
 }
 
-// Line is Cut for a text that is shown to people: on one line, without what could hide or
-// reorder a part of it. Controls (C0 and C1), line breaks, bidirectional overrides, and
-// what takes no room become blanks.
+// Line is Cut for a single line of display text: controls (C0 and C1), line breaks,
+// bidirectional overrides and zero-width characters become blanks, so nothing can hide or
+// reorder a part of it.
 func Line(s string, limit int) string {
 	return Cut(strings.Map(func(r rune) rune {
 		if isVisible(r) {
@@ -59,8 +59,8 @@ func isVisible(r rune) bool {
 	return unicode.IsPrint(r) && r != blankBraille && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Sentence ends a text with a full stop, unless it has an end: of its own, of
-// what it quotes, or where it was cut.
+// Sentence adds a full stop, unless the text ends already: by itself, by what it quotes, or by
+// a cut.
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"')]`))
@@ -70,7 +70,7 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Capital begins a text with a capital letter.
+// Capital capitalises the first letter.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	if size == 0 {

@@ -13,25 +13,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Additions holds what a container adds to its image besides what Container compares: by
-// any of it, it could run code that the audit did not see.
+// Additions is what a container adds to its image besides what Container compares, through
+// which it could run code that the audit did not see.
 type Additions struct {
 	// Mounts are the paths at which volumes and devices are mounted, sorted.
 	Mounts []string
-	// Commands are the fields that make the kubelet execute a command ("livenessProbe.exec"), sorted.
+	// Commands are the fields by which the kubelet executes commands ("livenessProbe.exec"),
+	// sorted.
 	Commands []string
 }
 
-// Alteration says how a container can run code that the audit did not see.
+// Alteration is how a container can run code that the audit did not see.
 type Alteration struct {
-	// What it does, as in "but mounts a volume at /app", and Fix, how to mend it.
+	// What is a phrase such as "but mounts a volume at /app", Fix the remedy.
 	What, Fix string
 }
 
-// littleExercised says what of the default exercise an audit left out; empty if nothing: a
-// pass by less is no evidence for a policy with onAltered.
-// With network Deny the server was told that there is no network, so that what it would
-// have sent, and what it does then, was not seen.
+// littleExercised returns what an audit left out of the default exercise; empty if nothing. A
+// pass by less is no evidence for a policy with onAltered. Network Deny counts: the server knew
+// that it had no network, so what it would have sent was not seen.
 func littleExercised(e *v1alpha1.AuditedExercise) string {
 	switch {
 	case e == nil:
@@ -56,10 +56,10 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 	return ""
 }
 
-// alteration returns the first way for the container to run code that was not audited, or nil.
-// same: the audit had the container's environment.
+// alteration returns the first way for the container to run unaudited code, or nil. same means
+// that the audit had the container's environment.
 func (c Container) alteration(v *Verdict, same bool) *Alteration {
-	if c.Role == RoleImageVolume { // which runs nothing
+	if c.Role == RoleImageVolume { // it runs nothing
 		return nil
 	}
 	for _, find := range []func(*Verdict, bool) *Alteration{c.byVariable, c.byDirectory, c.byMount, c.byCommand} {
@@ -134,7 +134,7 @@ func (c Container) byCommand(*Verdict, bool) *Alteration {
 	return &Alteration{"but has a " + c.Additions.Commands[0], fix}
 }
 
-// strict holds what a policy found against what a container adds to its image.
+// strict applies onAltered to what a container adds to its image.
 func (p *Policy) strict(found held, w wanted, container Container) (held, *Alteration) {
 	if found.verdict == nil || weight(p.Gate.OnAltered) <= weight(found.action) {
 		return found, nil

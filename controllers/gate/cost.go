@@ -1,6 +1,6 @@
 package gate
 
-// Cost returns how many verdicts each policy reads to decide about a subject.
+// Cost returns how many verdicts all policies together read to decide about a subject.
 func Cost(subject Subject, facts Facts) (verdicts int) {
 	if facts.Verdicts == nil {
 		return 0

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Decide decides about an object. The same is decided in whatever order the facts and the
-// containers come. What it costs grows with the containers, and with the verdicts on
-// their images, each of which a policy reads once.
+// Decide decides about an object, independently of the order of facts and containers. Its cost
+// is linear in the containers and in the verdicts on their images, which each policy reads
+// once.
 func Decide(subject Subject, facts Facts) Decision {
 	d := decider{subject: subject, facts: facts}
 	d.read()
@@ -27,20 +27,21 @@ type decider struct {
 	subject Subject
 	facts   Facts
 	images  []image
-	// exceptions by policy; nil until one is needed.
+	// exceptions by policy; nil until needed.
 	exceptions map[v1alpha1.PolicyReference]*exceptions
 	opinions   []Opinion
 }
 
-// image describes what a container runs.
+// image is what a container runs.
 type image struct {
 	name
 	full string
 	err  error
-	// digests of its manifests, and id of its config; none if only its name is known.
+	// digests are those of its manifests, id that of its config; neither if only its name is
+	// known.
 	digests []v1alpha1.Digest
 	id      v1alpha1.Digest
-	// key is the same for images that the same verdicts are about.
+	// key is equal for images with the same verdicts.
 	key string
 }
 
@@ -75,7 +76,7 @@ func (d *decider) read() {
 	}
 }
 
-// ask has a policy form its opinions.
+// ask collects the opinions of a policy.
 func (d *decider) ask(policy *Policy) {
 	all, answers := map[string]*evidence{}, make([]wanted, len(d.images))
 	about := make([]bool, len(d.images))
@@ -116,8 +117,8 @@ func (d *decider) gather(policy *Policy, of *image, into *evidence) {
 	}
 }
 
-// verdicts yields what is known of an image, by the digest that it is known by: an empty
-// one for its name.
+// verdicts yields the verdicts on an image with the digest that they are found by, which is
+// empty for its name.
 func (i *image) verdicts(known Verdicts) iter.Seq2[v1alpha1.Digest, []*Verdict] {
 	return func(yield func(v1alpha1.Digest, []*Verdict) bool) {
 		for _, digest := range i.digests {
@@ -134,7 +135,7 @@ func (i *image) verdicts(known Verdicts) iter.Seq2[v1alpha1.Digest, []*Verdict] 
 	}
 }
 
-// opinion returns what a policy thinks of a container.
+// opinion returns a policy's opinion of a container.
 func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opinion {
 	container, read := d.subject.Containers[i], &d.images[i]
 	found := held{standing: standing{v1alpha1.GateNotAudited, v1alpha1.ActionDeny}}
@@ -142,9 +143,9 @@ func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opin
 	if policy.Invalid == "" {
 		found = known.concludeIn(policy, a)
 		found, altered = policy.strict(found, a, container)
-		if read.digest == "" { // what a tag will name is not known, whatever it named
+		if read.digest == "" { // a tag may name another image later
 			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, policy.Gate.OnMissing})
-			if found.reason == v1alpha1.GatePassed { // by its last verdict, with a warning
+			if found.reason == v1alpha1.GatePassed { // by an earlier audit, with a warning
 				found.reason = v1alpha1.GateNoDigest
 			}
 		}
@@ -173,7 +174,7 @@ func (d *decider) exception(policy *Policy, container Container, read name) *Exc
 	return d.exceptions[policy.Ref].admits(container, read)
 }
 
-// conclude sums the opinions up.
+// conclude combines the opinions.
 func (d *decider) conclude() Decision {
 	slices.SortFunc(d.opinions, inOrder)
 	decision := Decision{Allowed: true, Opinions: d.opinions}
@@ -193,7 +194,7 @@ func (d *decider) conclude() Decision {
 	return decision
 }
 
-// inOrder sorts by policy, container and image; the rest only makes the order stable.
+// inOrder orders by policy, container and image; the rest makes the order stable.
 func inOrder(a, b Opinion) int {
 	return cmp.Or(
 		strings.Compare(a.Policy.Ref.Kind, b.Policy.Ref.Kind), strings.Compare(a.Policy.Namespace, b.Policy.Namespace),
@@ -206,7 +207,7 @@ func inOrder(a, b Opinion) int {
 	)
 }
 
-// worst orders opinions with the worst first.
+// worst orders opinions, worst first.
 func worst(a, b *Opinion) int {
 	return cmp.Or(
 		cmp.Compare(weight(b.Action), weight(a.Action)),

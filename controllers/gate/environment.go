@@ -10,25 +10,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Environment holds what a container sets besides its command.
+// Environment is what a container sets besides its command.
 type Environment struct {
-	// Variables has those whose values the object has, as a kubelet would set them.
-	// Values from elsewhere are in no audit: they are not compared.
+	// Variables are those with literal values, resolved as a kubelet does. Values from
+	// elsewhere are not compared, as no audit has them.
 	Variables map[string]string
-	// Unclear: a value refers to one that the object does not have.
+	// Unclear is set if a value refers to one that the object does not contain.
 	Unclear    bool
 	WorkingDir string
-	// Unread are the names of the other variables, sorted: those whose values come from
-	// elsewhere, and those that no audit takes. From: there may be more, of which not even
-	// the names are known.
+	// Unread are the names of the other variables, sorted: those with values from elsewhere,
+	// and those that no audit takes. From is set if there may be more whose names are unknown.
 	Unread []string
 	From   bool
 }
 
 func sortedNames(variables map[string]string) []string { return slices.Sorted(maps.Keys(variables)) }
 
-// fingerprint is the same for environments that are equal; nil for one that is equal to
-// no audit's.
+// fingerprint is equal for equal environments; nil for one that matches no audit.
 func (e Environment) fingerprint(key []byte) *fingerprint {
 	if e.Unclear || len(e.Variables) == 0 && e.WorkingDir == "" {
 		return nil
@@ -49,12 +47,13 @@ type fingerprint struct {
 	workingDir string
 }
 
-// fingerprintOf returns the fingerprint of of an audit. One with names and without a digest is equal to none.
+// fingerprintOf returns the fingerprint of an audit's environment. One with names but no digest
+// matches none.
 func fingerprintOf(of *report.Environment) (f fingerprint, comparable bool) {
 	return fingerprint{v1alpha1.Digest(of.Digest), of.WorkingDir}, of.Digest != "" || len(of.Names) == 0 && of.WorkingDir != ""
 }
 
-// compareEnvironments orders them, so that the same is decided in whatever order they come.
+// compareEnvironments makes decisions independent of the order of containers.
 func compareEnvironments(a, b Environment) int {
 	pairs := func(e Environment) []string {
 		all := []string{e.WorkingDir, fmt.Sprint(e.From)}
@@ -66,10 +65,10 @@ func compareEnvironments(a, b Environment) int {
 	return slices.Compare(pairs(a), pairs(b))
 }
 
-// wanted are the answers for a container: about any environment, and about its own.
+// wanted are the answers for a container: for any environment, and for its own.
 type wanted struct {
 	any, own *answer
-	with     *evidence // of its own environment; nil if that is equal to no audit's
+	with     *evidence // for its own environment; nil if that matches no audit
 }
 
 // wantIn is want for a container with an environment.
@@ -89,8 +88,8 @@ func (e *evidence) wantIn(container Container, environment *fingerprint) wanted 
 	return w
 }
 
-// addIn takes a verdict of an audit that set an environment into account: it is about
-// containers with the same, and about nobody else.
+// addIn adds a verdict of an audit that set an environment: it only applies to containers with
+// the same.
 func (e *evidence) addIn(h held, where place) {
 	if h.over(e.other) {
 		e.other = h
@@ -117,7 +116,7 @@ func (e *evidence) concludeIn(p *Policy, w wanted) held {
 	return found
 }
 
-// joined has what conclude looks at of both.
+// joined merges what conclude reads of both.
 func joined(a, b *evidence) *evidence {
 	both := &evidence{against: a.against, any: a.any, verdicts: a.verdicts + b.verdicts, admitting: a.admitting + b.admitting}
 	if b.against.verdict != nil && b.against.over(both.against) {

@@ -8,14 +8,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ownCommand is the CommandDigest of an image that is started as it starts by itself.
+// ownCommand is the CommandDigest of an image that runs its default command.
 var ownCommand = v1alpha1.CommandDigest(nil, nil)
 
-// held is a verdict and what it is to a policy.
+// held is a verdict and its standing with a policy.
 type held struct {
 	standing
 	verdict *Verdict
-	// rank is the greater, the more the verdict decides beside others.
+	// rank orders verdicts; the highest decides.
 	rank int
 }
 
@@ -23,8 +23,8 @@ func hold(s standing, v *Verdict) held {
 	return held{s, v, s.precedence()*100 + weight(s.action)*len(reasons) + slices.Index(reasons, s.reason)}
 }
 
-// precedence orders what several verdicts on the same say: an observation against the
-// server wins, then one that passed is enough, then what says least comes last.
+// precedence ranks conflicting verdicts on one subject: an observation against the server wins,
+// then a pass, then the least informative last.
 func (s standing) precedence() int {
 	switch s.reason {
 	case v1alpha1.GatePassed:
@@ -37,15 +37,15 @@ func (s standing) precedence() int {
 	case v1alpha1.GateExposed:
 		return 5
 	case v1alpha1.GateDrifted:
-		return 3 + weight(s.action) // where it is allowed, it is as good as passed
+		return 3 + weight(s.action) // allowed is as good as passed
 	case v1alpha1.GateInconclusive:
 		return 1
 	}
 	return 0
 }
 
-// over is the one of two that decides. It is the same in whatever order verdicts come: of
-// equal ones it is the latest, then the first by name.
+// over reports whether h takes precedence over other, in any order: of equal ones the latest
+// wins, then the first by name.
 func (h held) over(other held) bool {
 	switch {
 	case other.verdict == nil:
@@ -62,29 +62,29 @@ func before(a, b *Verdict) bool {
 	return cmp.Or(strings.Compare(a.Audit.Namespace, b.Audit.Namespace), strings.Compare(a.Audit.Name, b.Audit.Name)) < 0
 }
 
-// answer holds what a policy knows of one command of an image.
+// answer is what a policy knows about one command of an image.
 type answer struct {
-	// best decides of what was audited with this command, on a platform that
-	// the container runs on; elsewhere of what was audited on another.
+	// best decides among verdicts on this command for a platform that the container runs on;
+	// elsewhere has the best for other platforms.
 	best, elsewhere held
 	// verdicts counts those with this command, admitting those that do not deny.
 	verdicts, admitting int
 }
 
-// evidence holds what a policy knows of one image: the verdicts are read once, however many
+// evidence is what a policy knows about one image. The verdicts are read once, however many
 // containers run it.
 type evidence struct {
 	answers map[v1alpha1.Digest]*answer // by the CommandDigest of the container
 	argv    map[v1alpha1.Digest]*answer // by the digest of its whole command line
-	// against is the worst that is held against the image as it starts by itself.
+	// against is the worst verdict on the image's default command.
 	against held
-	// any says most of all.
+	// any is the highest verdict of all.
 	any                 held
 	verdicts, admitting int
 
-	// environments has what is known of the image with environments that containers have;
-	// other says most of all that was audited with an environment. Verdicts of
-	// audits that set none are about any environment, and are in none of these.
+	// environments has the evidence by environments of containers; other is the highest verdict
+	// with any environment. Verdicts of audits without one apply to every environment and are
+	// in neither.
 	environments   map[fingerprint]*evidence
 	other          held
 	otherAdmitting bool
@@ -94,8 +94,7 @@ func newEvidence() *evidence {
 	return &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
 }
 
-// want prepares the answer for the command of a container; nil for one that cannot be
-// compared with any.
+// want prepares the answer for a container's command; nil if it cannot be compared.
 func (e *evidence) want(container Container) *answer {
 	if !isComparable(container) {
 		return nil
@@ -105,10 +104,10 @@ func (e *evidence) want(container Container) *answer {
 		return known
 	}
 	wanted := &answer{}
-	if len(container.Command) > 0 { // else the image has a part of it, which is not known
+	if len(container.Command) > 0 { // else the image supplies an unknown part of it
 		argv := v1alpha1.CommandDigest(slices.Concat(container.Command, container.Args), nil)
 		if e.argv[argv] != nil {
-			wanted = e.argv[argv] // the same words, in another place
+			wanted = e.argv[argv] // the same words, split differently
 		}
 		e.argv[argv] = wanted
 	}
@@ -116,23 +115,24 @@ func (e *evidence) want(container Container) *answer {
 	return wanted
 }
 
-// isComparable reports whether a container is run by the words that it has. The kubelet
-// replaces "$(NAME)", an audit does not.
+// isComparable reports whether a container runs its command literally. The kubelet expands
+// "$(NAME)", an audit does not.
 func isComparable(container Container) bool {
 	replaced := func(word string) bool { return strings.Contains(word, "$(") }
 	return container.Unclear == "" && !slices.ContainsFunc(container.Command, replaced) && !slices.ContainsFunc(container.Args, replaced)
 }
 
-// place says how a verdict is about where an object runs.
+// place relates a verdict's platform to the object's.
 type place int
 
 const (
 	samePlace  place = iota // what runs is what was audited
-	maybePlace              // it may be
-	otherPlace              // it is not
+	maybePlace              // may be the same
+	otherPlace              // is another
 )
 
-// placeOf compares platforms. The digest of a platform's own manifest or config settles it; empty for an image by name.
+// placeOf compares platforms. The digest of a platform's own manifest or config settles it;
+// digest is empty for an image by name.
 func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) place {
 	switch {
 	case digest != "" && (digest == v.ImageID || len(v.Digests) > 0 && digest == v.Digests[len(v.Digests)-1]):
@@ -147,7 +147,7 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 	return placeAmong(v.Architecture, subject, facts)
 }
 
-// placeAmong compares an architecture with the nodes that a Pod may come to.
+// placeAmong compares an architecture with the nodes that may run a Pod.
 func placeAmong(audited string, subject Subject, facts Facts) place {
 	there, others := subject.Architecture != "", subject.Architecture == "" && len(facts.Architectures) == 0
 	for _, architecture := range facts.Architectures {
@@ -166,10 +166,10 @@ func placeAmong(audited string, subject Subject, facts Facts) place {
 	return otherPlace
 }
 
-// linux is the operating system that audits run on.
+// linux is the OS of all audits.
 const linux = "linux"
 
-// mayRunOn reports whether an object may come to nodes of an architecture of Facts.
+// mayRunOn reports whether an object may run on nodes of an architecture of Facts.
 func (s Subject) mayRunOn(architecture string) bool {
 	os, bare, other := strings.Cut(architecture, "/")
 	if !other {
@@ -178,7 +178,7 @@ func (s Subject) mayRunOn(architecture string) bool {
 	return (s.OS == "" || s.OS == os) && (s.Architecture == "" || s.Architecture == bare)
 }
 
-// add takes a verdict into account.
+// add adds a verdict.
 func (e *evidence) add(h held, where place) {
 	if h.verdict.Environment != nil {
 		e.addIn(h, where)
@@ -223,9 +223,9 @@ func (a *answer) add(h held, applies bool, admitting int) {
 	}
 }
 
-// conclude returns what a policy holds of a container's image. Where nothing was audited as the
-// container runs it, the worst of what is known instead counts: what is said against
-// something else never admits.
+// conclude returns the deciding verdict for a container. If nothing was audited as the
+// container runs it, the worst related verdict counts: what is held against something else
+// never admits.
 func (e *evidence) conclude(p *Policy, a *answer) held {
 	if a == nil {
 		a = &answer{}
@@ -237,7 +237,7 @@ func (e *evidence) conclude(p *Policy, a *answer) held {
 	others := e.verdicts - a.verdicts
 	if others > 0 {
 		found = held{standing: standing{v1alpha1.GateOtherCommand, p.Gate.OnOtherCommand}, verdict: e.any.verdict}
-		if e.admitting == a.admitting { // none of them would admit what it is about
+		if e.admitting == a.admitting { // none would admit what it is about
 			found.action = worseAction(found.action, p.Gate.OnMissing)
 		}
 	}

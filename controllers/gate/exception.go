@@ -11,12 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maxTerm is how long an exception may be valid from its creation on.
+// maxTerm bounds the validity of an exception, from its creation.
 const maxTerm = 366 * 24 * time.Hour
 
-// ReadException reads an MCPAuditException. The error says why it does not count,
-// whatever the time is: it is valid for more than a year, or excepts nothing that can be
-// told. One that has expired is none.
+// ReadException reads an MCPAuditException. An error means that it never counts: it is valid
+// for more than a year, or what it excepts is unclear. Expiry is not an error.
 func ReadException(exception *v1alpha1.MCPAuditException) (*Exception, error) {
 	spec := exception.Spec
 	if term := spec.ExpiresAt.Sub(exception.CreationTimestamp.Time); term > maxTerm {
@@ -45,14 +44,14 @@ func ReadException(exception *v1alpha1.MCPAuditException) (*Exception, error) {
 	return read, nil
 }
 
-// exceptions has those that count for a subject, as one policy sees them.
+// exceptions are those for a subject and a policy.
 type exceptions struct {
 	any     *Exception
 	byImage map[v1alpha1.Digest]*Exception
 }
 
-// exceptionsFor sorts what counts for a subject by policy. Those of a policy that
-// ignores them are left out when it is asked.
+// exceptionsFor groups the exceptions for a subject by policy. Policies that ignore them are
+// handled later.
 func exceptionsFor(subject Subject, facts Facts) map[v1alpha1.PolicyReference]*exceptions {
 	sorted := map[v1alpha1.PolicyReference]*exceptions{}
 	for _, e := range facts.Exceptions {
@@ -74,7 +73,7 @@ func exceptionsFor(subject Subject, facts Facts) map[v1alpha1.PolicyReference]*e
 	return sorted
 }
 
-// longer is the exception that lasts longer; of two that end together, the first by name.
+// longer returns the exception that ends last; of equal ones, the first by name.
 func longer(a, b *Exception) *Exception {
 	switch {
 	case a == nil:
@@ -90,7 +89,7 @@ func longer(a, b *Exception) *Exception {
 	return a
 }
 
-// admits returns the exception for a container; nil if there is none.
+// admits returns the exception that admits a container; nil if none does.
 func (e *exceptions) admits(container Container, image name) *Exception {
 	if e == nil {
 		return nil

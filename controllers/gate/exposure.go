@@ -11,8 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// unexposed says why the exposure of a verdict bounds nothing; "" if it does. What the audit
-// was told to leave out, and guards that were not tried, could have shown more.
+// unexposed returns why a verdict's exposure is no upper bound; "" if it is one. Skipped tools
+// and untried guards could have shown more.
 func unexposed(v *Verdict) string {
 	switch {
 	case v.Exposure == nil:
@@ -25,8 +25,8 @@ func unexposed(v *Verdict) string {
 	return ""
 }
 
-// exposed is the standing of a verdict by what its server enables. More than the policy admits
-// is an observation against it.
+// exposed returns the standing of a verdict by its exposure. More than the policy admits is an
+// observation against the server.
 func (p *Policy) exposed(v *Verdict) standing {
 	switch {
 	case p.Exposure == nil:
@@ -39,7 +39,7 @@ func (p *Policy) exposed(v *Verdict) standing {
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionAllow}
 }
 
-// beyond says what of an exposure is more than the policy admits; "" if nothing is.
+// beyond lists what of an exposure exceeds the policy; "" if nothing does.
 func (p *Policy) beyond(e *v1alpha1.ExposureSummary) string {
 	var all []string
 	if p.Exposure.MaxLevel != "" && !e.Level.AtMost(p.Exposure.MaxLevel) {
@@ -55,12 +55,12 @@ func (p *Policy) beyond(e *v1alpha1.ExposureSummary) string {
 	return strings.Join(all, "; ")
 }
 
-// reachOf is the reach from which on a kind is denied.
+// reachOf returns the lowest reach that is denied.
 func reachOf(d v1alpha1.DeniedExposure) report.Reach {
 	return cmp.Or(d.Reach, report.ReachFixed)
 }
 
-// checkExposure finds words that this version does not know.
+// checkExposure rejects values that this version does not know.
 func (p *Policy) checkExposure() error {
 	if p.Exposure == nil {
 		return nil

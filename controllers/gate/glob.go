@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// glob is a pattern of images: "*" is any text without "/", "**" any text. It has the
-// parts of a name, each of which is absent for any.
+// glob is an image pattern: "*" matches any text without "/", "**" any text. Each part is nil
+// if it matches anything.
 type glob struct{ repository, tag, digest *regexp.Regexp }
 
-// registry is how a glob begins that some image's whole name can match: with a host, or
-// with a pattern that can be one.
+// registry matches the start of a glob that can match a full image name: a host, or a pattern
+// for one.
 var registry = regexp.MustCompile(`^([^/]*\*\*|(localhost|[^/]*[.:*][^/]*)/)`)
 
-// readGlob reads a pattern. One that can match no image, because it begins with no
-// registry, is an error: a policy that is about nothing would go unnoticed.
+// readGlob parses a pattern. One without a registry matches no image and is an error, as a
+// policy without effect would go unnoticed.
 func readGlob(pattern string) (glob, error) {
 	if !registry.MatchString(pattern) {
 		return glob{}, fmt.Errorf("%q matches no image: begin with the registry, as in \"docker.io/library/notes:*\"", pattern)
@@ -35,23 +35,22 @@ func readGlob(pattern string) (glob, error) {
 	return g, nil
 }
 
-// compile makes a regular expression, which is matched in linear time.
+// compile returns a regular expression, which matches in linear time.
 func compile(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A(?:` + Expression(pattern) + `)\z`)
 }
 
-// Expression is a regular expression for a part of a glob.
+// Expression returns the regular expression for a part of a glob.
 func Expression(pattern string) string {
 	return strings.ReplaceAll(stars.ReplaceAllString(regexp.QuoteMeta(pattern), ".*"), `\*`, "[^/]*")
 }
 
-// stars are two and more, as they are quoted.
+// stars matches two or more quoted stars.
 var stars = regexp.MustCompile(`(?:\\\*){2,}`)
 
-// matches reports whether an image is meant. Where a digest says which image it is, the tag
-// says nothing, and a name that has none could have any; so that no pattern is left by
-// naming the digest. The id of an image, and what cannot be read, say nothing about the
-// name: it could be any.
+// matches reports whether an image matches. With a digest, the tag is ignored, and an image
+// without a tag could have any, so adding a digest evades no pattern. Image IDs and unparsable
+// names match any repository.
 func (g glob) matches(image name) bool {
 	switch {
 	case image == name{}:

@@ -15,20 +15,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// The kinds of policies, as references name them.
+// The kinds of policies in references.
 const (
 	KindPolicy        = "MCPAuditPolicy"
 	KindClusterPolicy = "ClusterMCPAuditPolicy"
 )
 
-// match says what a policy is about. What is nil matches everything.
+// match is the scope of a policy. Nil fields match everything.
 type match struct {
 	namespaces, objects labels.Selector
 	images              []glob
 	containers          map[string]bool
 }
 
-// severities that findings have, the worst first.
+// severities of findings, worst first.
 var severities = []v1alpha1.FailOn{"Critical", "High", "Medium", "Low", "Info"}
 
 // ReadPolicy reads an MCPAuditPolicy.
@@ -39,19 +39,19 @@ func ReadPolicy(policy *v1alpha1.MCPAuditPolicy) *Policy {
 	return read(ref, policy.Namespace, match, policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
 
-// ReadClusterPolicy reads a ClusterMCPAuditPolicy. It is nil for one without a gate.
+// ReadClusterPolicy reads a ClusterMCPAuditPolicy; nil without a gate.
 func ReadClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *Policy {
 	if policy.Spec.Gate == nil {
 		return nil
 	}
-	trust := ptr.Deref(policy.Spec.Trust, v1alpha1.Trust{}) // none, which is not valid
+	trust := ptr.Deref(policy.Spec.Trust, v1alpha1.Trust{}) // missing, which is invalid
 	match := ptr.Deref(policy.Spec.Match, v1alpha1.ClusterMatch{})
 	ref := v1alpha1.PolicyReference{Kind: KindClusterPolicy, Name: policy.Name}
 	return read(ref, "", match, *policy.Spec.Gate, policy.Spec.Exposure, trust)
 }
 
-// read reads what both kinds have. What cannot be read narrows nothing: the policy is
-// about all that it could be about.
+// read parses what both kinds have in common. An invalid part does not narrow the policy: it
+// then applies to everything in its scope.
 func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatch, gate v1alpha1.Gate, exposure *v1alpha1.ExposureLimit, trust v1alpha1.Trust) *Policy {
 	p := &Policy{Ref: ref, Namespace: namespace, Gate: withDefaults(gate), Exposure: exposure, Trust: trust}
 	var problems []error
@@ -93,11 +93,10 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 	return p
 }
 
-// maxInvalid is the most bytes that Invalid takes.
+// maxInvalid bounds Invalid in bytes.
 const maxInvalid = 256
 
-// withDefaults gives what is absent the defaults of the CRD, for a policy that did not
-// come from the API server.
+// withDefaults applies the CRD's defaults, for a policy that did not come from the API server.
 func withDefaults(gate v1alpha1.Gate) v1alpha1.Gate {
 	gate.Mode = cmp.Or(gate.Mode, v1alpha1.GateEnforce)
 	gate.FailOn = cmp.Or(gate.FailOn, "High")
@@ -111,8 +110,8 @@ func withDefaults(gate v1alpha1.Gate) v1alpha1.Gate {
 	return gate
 }
 
-// checkGate finds words that this version does not know, which those of a later version
-// of the CRD may be, and reads the threshold. A mode that is not known enforces.
+// checkGate rejects values that this version does not know, as a later CRD may allow, and
+// parses the threshold. An unknown mode enforces.
 func (p *Policy) checkGate() error {
 	var problems []error
 	check := func(field, word string, known ...string) bool {
@@ -164,8 +163,8 @@ func (p *Policy) checkTrust() error {
 	return fmt.Errorf("spec.trust.auditNamespaces: %q is not known", p.Trust.AuditNamespaces)
 }
 
-// Selects reports whether a policy is about a namespace, if that is in the gate at all. A
-// namespace that is not known could be any: then it is.
+// Selects reports whether a policy applies to a namespace that is in the gate. Policies apply
+// to unknown namespaces.
 func (p *Policy) Selects(namespace string, facts Facts) bool {
 	if p.Namespace != "" {
 		return p.Namespace == namespace
@@ -177,7 +176,7 @@ func (p *Policy) Selects(namespace string, facts Facts) bool {
 	return !known || p.match.namespaces.Matches(set)
 }
 
-// selectsObject reports whether a policy is about an object of a namespace that it selects.
+// selectsObject reports whether a policy applies to an object in a selected namespace.
 func (p *Policy) selectsObject(subject Subject) bool {
 	if len(p.Gate.Targets) > 0 && !slices.Contains(p.Gate.Targets, subject.Target) {
 		return false
@@ -185,14 +184,13 @@ func (p *Policy) selectsObject(subject Subject) bool {
 	return matchesObject(p.match.objects, subject)
 }
 
-// matchesObject reports whether a selector selects an object, by its labels or by those of
-// its Pods.
+// matchesObject reports whether a selector matches an object's labels or those of its Pods.
 func matchesObject(selector labels.Selector, subject Subject) bool {
 	return selector == nil || selector.Matches(labels.Set(subject.Labels)) ||
 		subject.TemplateLabels != nil && selector.Matches(labels.Set(subject.TemplateLabels))
 }
 
-// selectsContainer reports whether a policy is about a container of an object that it selects.
+// selectsContainer reports whether a policy applies to a container of a selected object.
 func (p *Policy) selectsContainer(container Container, image name) bool {
 	if p.match.containers != nil && container.Role != RoleServer && !p.match.containers[container.Name] {
 		return false
@@ -200,8 +198,8 @@ func (p *Policy) selectsContainer(container Container, image name) bool {
 	return p.match.images == nil || slices.ContainsFunc(p.match.images, func(g glob) bool { return g.matches(image) })
 }
 
-// Trusts reports whether a verdict counts for what runs in a namespace. It says nothing
-// about a namespace whose labels are not known: then it does not.
+// Trusts reports whether a verdict counts for workloads in a namespace. If the namespace's
+// labels are unknown, it does not.
 func (p *Policy) Trusts(verdict *Verdict, subjectNamespace string, facts Facts) bool {
 	switch p.Trust.AuditNamespaces {
 	case v1alpha1.AuditsSame:
@@ -222,7 +220,7 @@ func namespaceLabels(namespace string, facts Facts) (labels.Set, bool) {
 	return facts.NamespaceLabels(namespace)
 }
 
-// older reports whether a time is longer ago than maxAge.
+// older reports whether a time is more than maxAge ago.
 func (p *Policy) older(when, now time.Time) bool {
 	return p.Gate.MaxAge != nil && now.Sub(when) > p.Gate.MaxAge.Duration
 }

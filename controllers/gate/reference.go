@@ -11,20 +11,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maxReference is the most bytes of a reference: there are 253 in a host's name, 255 in a
-// path, 128 in a tag and 135 in a digest. To find the parts of one with millions takes a second.
+// maxReference bounds a reference in bytes: a host has 253 at most, a path 255, a tag 128 and a
+// digest 135. Parsing one of megabytes takes a second.
 const maxReference = 1024
 
 var errLong = fmt.Errorf("an image has at most %d bytes", maxReference)
 
-// errShortID is about a part of an image's id, which a container runtime takes for the id.
+// errShortID is for a truncated image ID, which container runtimes accept as an ID.
 var errShortID = errors.New("a part of an image's id names no image: give all of it, or a name")
 
-// Reference reads an image as a kubelet does. full is its whole name, with the registry
-// and the tag, or with the digest ("docker.io/library/notes:latest"); digest is empty
-// unless the image names one. Of the ID of an image that is on the node, "sha256:...",
-// it is the digest of the image's config. An error means that a kubelet would refuse the image, too; a part of
-// an ID, which a container runtime takes for the whole, is an error as well.
+// Reference parses an image as a kubelet does. full is the name with registry and tag or digest
+// ("docker.io/library/notes:latest"); digest is empty unless the image has one. For the ID of
+// an image on the node, "sha256:...", digest is that of its config. Errors are for images that
+// a kubelet would reject, and for truncated IDs.
 func Reference(image string) (full string, digest v1alpha1.Digest, err error) {
 	name, err := parse(image)
 	return name.String(), name.digest, err
@@ -61,8 +60,8 @@ func parse(image string) (name, error) {
 	return parsed, nil
 }
 
-// host is a registry in lower case, as hosts know none; but for one that only its capitals
-// tell from the first part of a path.
+// host lowercases a registry, as host names are case-insensitive, unless only its capitals
+// distinguish it from a path.
 func host(registry string) string {
 	if lower := strings.ToLower(registry); lower == "localhost" || strings.ContainsAny(lower, ".:") {
 		return lower
@@ -70,7 +69,7 @@ func host(registry string) string {
 	return registry
 }
 
-// String is the name as one text.
+// String returns the full name.
 func (n name) String() string {
 	switch {
 	case n.repository == "":
@@ -85,6 +84,6 @@ func (n name) String() string {
 	return n.repository
 }
 
-// isID reports whether it is the ID of an image on the node, which is the digest of its
-// config and not of a manifest.
+// isID reports whether this is the ID of an image on the node: the digest of its config, not of
+// a manifest.
 func (n name) isID() bool { return n.repository == "" && n.digest != "" }

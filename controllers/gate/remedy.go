@@ -11,11 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// maxPasted is the most bytes of a command line that somebody is told to paste.
+// maxPasted bounds suggested command lines, in bytes.
 const maxPasted = 200
 
-// remedy says what to do, with a command to paste where there is one. Nothing in it is
-// cut: half a command is none.
+// remedy says what to do, with a command to paste if there is one. It is never cut: half a
+// command is useless.
 func (d *decider) remedy(o Opinion, read *image) string {
 	switch {
 	case o.Exception != nil, o.Action == v1alpha1.ActionAllow:
@@ -53,7 +53,7 @@ func (d *decider) remedy(o Opinion, read *image) string {
 	return d.audit(o)
 }
 
-// pinPods keeps the Pods of a workload to the platform that was audited.
+// pinPods tells how to pin the Pods to the audited platform.
 func (d *decider) pinPods(v *Verdict) string {
 	if d.subject.Architecture == v.Architecture {
 		return "pin its Pods to kubernetes.io/os linux as well"
@@ -61,7 +61,7 @@ func (d *decider) pinPods(v *Verdict) string {
 	return fmt.Sprintf("pin its Pods to kubernetes.io/arch %s by nodeSelector", excerpt.Line(v.Architecture, 32))
 }
 
-// short returns what to do about a server that falls short of what the policy bounds.
+// short returns the remedy for a verdict that falls short of a policy's bounds.
 func short(o Opinion) string {
 	switch {
 	case o.Reason == v1alpha1.GateExposed:
@@ -74,7 +74,7 @@ func short(o Opinion) string {
 	return show(o.Verdict) + ", which says what more of it has to be exercised"
 }
 
-// pin names the image by the digest that its verdict is about.
+// pin returns the image by the digest of its verdict.
 func pin(o Opinion) string {
 	switch {
 	case o.Verdict == nil:
@@ -86,12 +86,12 @@ func pin(o Opinion) string {
 	return fmt.Sprintf("pin it: image: %s@%s", name, o.Verdict.Digests[0])
 }
 
-// show returns how an audit is looked at.
+// show returns the command that shows an audit.
 func show(v *Verdict) string {
 	return fmt.Sprintf("see \"kubectl mcpaudit show %s -n %s\"", v.Audit.Name, v.Audit.Namespace)
 }
 
-// audit returns how a container is audited where its verdict counts.
+// audit returns the command that audits a container where the verdict counts.
 func (d *decider) audit(o Opinion) string {
 	command, where := "kubectl mcpaudit run --image "+o.Container.Image, ", in a namespace that the policy trusts"
 	own := &Verdict{Audit: types.NamespacedName{Namespace: d.subject.Namespace}}
@@ -105,13 +105,13 @@ func (d *decider) audit(o Opinion) string {
 	return fmt.Sprintf("have it audited, as by \"%s\"%s", command+words, where)
 }
 
-// pasted is a container's command line for a shell; ok is false for one that cannot be
-// given to the command, or would not be read in a sentence.
+// pasted quotes a container's command line for a shell; ok is false if the command cannot take
+// it or it is too long for a sentence.
 func pasted(container Container) (text string, ok bool) {
 	if len(container.Command)+len(container.Args) == 0 {
 		return "", true
 	}
-	if len(container.Command) == 0 || !isComparable(container) { // args alone are an audit's own
+	if len(container.Command) == 0 || !isComparable(container) { // args alone follow an unknown entrypoint
 		return "", false
 	}
 	text = " --"
@@ -127,5 +127,5 @@ func pasted(container Container) (text string, ok bool) {
 	return text, len(text) <= maxPasted
 }
 
-// bare are the characters that no shell reads as more than they are.
+// bare are the characters without special meaning in any shell.
 const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"

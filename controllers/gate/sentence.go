@@ -10,21 +10,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// The most bytes of JSON that a sentence takes, and a warning, and how many warnings
-// there are. The API server cuts warnings itself, where they are longer.
+// Limits of a sentence and a warning in bytes of JSON, and of the number of warnings. The API
+// server cuts longer warnings itself.
 const (
 	maxSentence = 1024
 	maxWarning  = 256
 	maxWarnings = 8
-	// maxMore is the room for what follows the worst of several.
+	// maxMore is the room for the text after the worst opinion.
 	maxMore = 40
 )
 
-// caps are how much each part of a sentence may take, until it fits.
+// caps are the limits tried in turn for each part of a sentence until it fits.
 var caps = []int{320, 160, 80, 40}
 
-// sentence says what a policy found about a container, and what to do about it. What to
-// do is left out where there is no room for it. finding follows the image.
+// sentence returns what a policy found about a container, and the remedy if there is room.
+// finding is the part after the image.
 func (d *decider) sentence(o Opinion, read *image, limit int) (text, finding string) {
 	head := ""
 	for _, cut := range caps {
@@ -42,7 +42,7 @@ func (d *decider) sentence(o Opinion, read *image, limit int) (text, finding str
 	return excerpt.Line(text, limit), excerpt.Line(finding, limit)
 }
 
-// compose returns the two parts of a sentence, with what they name cut.
+// compose returns the two parts of a sentence, with names cut.
 func (d *decider) compose(o Opinion, read *image, cut int, remedied bool) (head, finding string) {
 	head = fmt.Sprintf("%s: %s %s", d.object(cut), containerText(o.Container, cut), imageText(o.Container.Image, read, cut))
 	text := d.found(o, read, cut)
@@ -63,7 +63,7 @@ func (d *decider) object(cut int) string {
 	return excerpt.Line(d.subject.Kind, cut) + " " + excerpt.Line(d.subject.Name, cut)
 }
 
-// containerText returns what has an image, and how: "container server runs".
+// containerText names a container and what it does: "container server runs".
 func containerText(c Container, cut int) string {
 	text := string(c.Role)
 	if c.Name != text {
@@ -75,7 +75,7 @@ func containerText(c Container, cut int) string {
 	return text + " runs"
 }
 
-// imageText is an image as it is given. One that is none is quoted: it may say anything.
+// imageText returns the image as given; quoted if it is invalid, as it may contain anything.
 func imageText(given string, read *image, cut int) string {
 	if given == "" {
 		return "an image that is not known"
@@ -86,7 +86,7 @@ func imageText(given string, read *image, cut int) string {
 	return excerpt.Line(given, cut)
 }
 
-// found says what a policy found.
+// found describes what a policy found.
 func (d *decider) found(o Opinion, read *image, cut int) string {
 	audit := ""
 	if o.Verdict != nil {
@@ -126,7 +126,7 @@ func (d *decider) found(o Opinion, read *image, cut int) string {
 	return notAudited(o.Container, read, cut)
 }
 
-// passed says that an image passed, and when where its last audit was Inconclusive.
+// passed describes a pass, with its date if the last audit was Inconclusive.
 func (o Opinion) passed(audit string, cut int) string {
 	if o.Action == v1alpha1.ActionWarn {
 		return fmt.Sprintf("whose audit %s could not observe everything (%s), and passed on %s", audit,
@@ -135,7 +135,7 @@ func (o Opinion) passed(audit string, cut int) string {
 	return "which passed its audit " + audit
 }
 
-// strict says what a policy found that is strict.
+// strict describes what the stricter checks found.
 func (o Opinion) strict(audit string, cut int) string {
 	if o.Alteration != nil {
 		return fmt.Sprintf("which was audited by %s, %s", audit, excerpt.Line(o.Alteration.What, cut))
@@ -143,7 +143,7 @@ func (o Opinion) strict(audit string, cut int) string {
 	return fmt.Sprintf("whose audit %s exercised it less than by default: %s", audit, excerpt.Line(littleExercised(o.Verdict.Exercise), cut))
 }
 
-// short says what of a verdict falls short of what the policy bounds.
+// short describes where a verdict falls short of the policy's bounds.
 func (o Opinion) short(audit string, cut int) string {
 	rests := o.Verdict.Assurance
 	switch {
@@ -158,7 +158,7 @@ func (o Opinion) short(audit string, cut int) string {
 		excerpt.Line(rests.Basis(), cut), excerpt.Line(string(rests.Level), cut), o.Policy.Gate.MinAssurance)
 }
 
-// noDigest says why no verdict is about the image that will run.
+// noDigest explains why no verdict applies to the image that will run.
 func noDigest(read *image) string {
 	if read.digest != "" {
 		return "which may be another image than was audited, as it was resolved by a node or is an ambiguous index"
@@ -186,7 +186,7 @@ func notAudited(container Container, read *image, cut int) string {
 	return "which no audit that counts has a verdict on"
 }
 
-// unclear is the reason without its full stop.
+// unclear returns the reason without its full stop.
 func unclear(container Container, cut int) string {
 	return strings.TrimRight(excerpt.Line(container.Unclear, cut), ". ")
 }
@@ -198,7 +198,7 @@ func (d *decider) stale(o Opinion, audit string, cut int) string {
 	return fmt.Sprintf("whose audit %s of %s is older than %s", audit, o.Verdict.Time.UTC().Format(time.DateOnly), o.Policy.Gate.MaxAge.Duration)
 }
 
-// findings lists those that count: "2 High findings".
+// findings lists the findings that count: "2 High findings".
 func (p *Policy) findings(v *Verdict) string {
 	var parts []string
 	counts := p.counts(v)
@@ -213,7 +213,7 @@ func (p *Policy) findings(v *Verdict) string {
 	return strings.Join(parts, ", ") + " findings"
 }
 
-// message is the sentence of a denial: the worst, and how many more there are.
+// message is the sentence of a denial: the worst opinion, and how many more there are.
 func (d *decider) message(denied []*Opinion) string {
 	if len(denied) == 0 {
 		return ""
@@ -222,7 +222,7 @@ func (d *decider) message(denied []*Opinion) string {
 	return d.shortened(denied[0], maxSentence-maxMore) + more(len(denied)-1)
 }
 
-// warnings are the worst of those who warn, each by itself.
+// warnings returns the worst warnings, one each.
 func (d *decider) warnings(warned []*Opinion) []string {
 	slices.SortFunc(warned, worst)
 	var all []string
@@ -242,7 +242,7 @@ func more(n int) string {
 	return fmt.Sprintf(" And %d more.", n)
 }
 
-// shortened is the sentence of an opinion in less room.
+// shortened returns the sentence of an opinion within a smaller limit.
 func (d *decider) shortened(o *Opinion, limit int) string {
 	if excerpt.Line(o.Sentence, limit) == o.Sentence {
 		return o.Sentence

@@ -7,13 +7,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// standing says what a verdict is to a policy.
+// standing is a policy's view of a verdict.
 type standing struct {
 	reason v1alpha1.GateReason
 	action v1alpha1.GateAction
 }
 
-// actions and reasons, from good to bad.
+// actions and reasons, from best to worst.
 var (
 	actions = []v1alpha1.GateAction{v1alpha1.ActionAllow, v1alpha1.ActionWarn, v1alpha1.ActionDeny}
 	reasons = []v1alpha1.GateReason{
@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// weight orders actions; one that is not known denies.
+// weight orders actions; an unknown one denies.
 func weight(action v1alpha1.GateAction) int {
 	if i := slices.Index(actions, action); i >= 0 {
 		return i
@@ -31,8 +31,8 @@ func weight(action v1alpha1.GateAction) int {
 	return len(actions) - 1
 }
 
-// worse is the standing that wants more; of two that want the same, the one with the
-// worse reason.
+// worse returns the standing with the stricter action; of equal ones, the one with the worse
+// reason.
 func worse(a, b standing) standing {
 	wa, wb := weight(a.action), weight(b.action)
 	if wb > wa || wb == wa && slices.Index(reasons, b.reason) > slices.Index(reasons, a.reason) {
@@ -48,9 +48,9 @@ func worseAction(a, b v1alpha1.GateAction) v1alpha1.GateAction {
 	return a
 }
 
-// Standing returns what a policy holds a verdict for by itself: Passed, Failed, Drifted,
-// Exposed, Inconclusive, Stale, LittleExercised, WeaklyExercised or ExposureUnknown. Of
-// several, the one with the policy's strictest action counts.
+// Standing returns a policy's view of a verdict by itself: Passed, Failed, Drifted, Exposed,
+// Inconclusive, Stale, LittleExercised, WeaklyExercised or ExposureUnknown. If several apply,
+// the one with the policy's strictest action counts.
 func (p *Policy) Standing(verdict *Verdict, now time.Time) v1alpha1.GateReason {
 	return p.standing(verdict, now).reason
 }
@@ -78,15 +78,14 @@ func (p *Policy) standing(v *Verdict, now time.Time) standing {
 	return worst
 }
 
-// assured reports whether a verdict rests on what the policy asks for. With LastVerdict the
-// verdict that counts is an earlier one, see passes.
+// assured reports whether a verdict has the policy's minimum assurance. With LastVerdict an
+// earlier verdict counts, see passes.
 func (p *Policy) assured(v *Verdict) bool {
 	earlier := !v.Complete && p.Gate.OnInconclusive == v1alpha1.ActionLastVerdict
 	return p.Gate.MinAssurance == "" || earlier || v.Assurance.Level.AtLeast(p.Gate.MinAssurance)
 }
 
-// inconclusive is the standing of an audit that could not observe everything, as far as
-// that goes.
+// inconclusive returns the standing of an audit that could not observe everything.
 func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 	if p.Gate.OnInconclusive != v1alpha1.ActionLastVerdict {
 		return standing{v1alpha1.GateInconclusive, v1alpha1.GateAction(p.Gate.OnInconclusive)}
@@ -97,15 +96,15 @@ func (p *Policy) inconclusive(v *Verdict, now time.Time) standing {
 	return standing{v1alpha1.GatePassed, v1alpha1.ActionWarn}
 }
 
-// passes reports whether a pass of the audit also meets the policy, which may be stricter.
+// passes reports whether the audit's last pass also meets the policy, which may be stricter.
 func (p *Policy) passes(v *Verdict) bool {
 	if p.Gate.MinAssurance != "" && !v.PassedAssurance.AtLeast(p.Gate.MinAssurance) || p.Exposure != nil {
-		return false // the history keeps no exposure
+		return false // the history has no exposure
 	}
 	return p.counting <= slices.Index(severities, v.PassedFailOn)+1 && (p.Trust.AllowSuppressions || !v.PassedSuppressing)
 }
 
-// counted returns how many findings count: those that reach the policy's failOn.
+// counted returns how many findings reach the policy's failOn.
 func (p *Policy) counted(v *Verdict) int {
 	n, counts := 0, p.counts(v)
 	for _, count := range counts[:p.counting] {
@@ -114,7 +113,7 @@ func (p *Policy) counted(v *Verdict) int {
 	return n
 }
 
-// counts returns the counts of the findings that a policy looks at, in the order of severities.
+// counts returns the finding counts that a policy considers, in the order of severities.
 func (p *Policy) counts(v *Verdict) [5]int32 {
 	c := &v.Findings
 	if p.Trust.AllowSuppressions {

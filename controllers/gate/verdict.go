@@ -14,10 +14,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// ReadVerdict reads what an audit says about the image that it was last made of. It is
-// nil while it says nothing: before the first verdict, and about a server that runs
-// elsewhere. The conditions decide, and status.audited what they are about: status.verdict
-// is for people, and the spec may be another by now.
+// ReadVerdict reads an audit's verdict on the image that it last ran. It is nil before the
+// first verdict, and for a remote server. The conditions and status.audited decide:
+// status.verdict is for people, and the spec may have changed.
 func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 	status := &audit.Status
 	audited := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAudited)
@@ -43,8 +42,8 @@ func ReadVerdict(audit *v1alpha1.MCPServerAudit) *Verdict {
 	return v
 }
 
-// readImage finds what names the image. What the image of the spec named is ambiguous,
-// unless the audit found that it is not.
+// readImage reads what identifies the image. The digest of the spec's image is ambiguous,
+// unless the audit found otherwise.
 func (v *Verdict) readImage(status *v1alpha1.MCPServerAuditStatus) {
 	named := status.ImageDigest
 	if audited := status.Audited; audited != nil {
@@ -63,7 +62,7 @@ func (v *Verdict) readImage(status *v1alpha1.MCPServerAuditStatus) {
 	}
 }
 
-// Manifests are the digests of manifests that the verdict says anything about.
+// Manifests returns the manifest digests that the verdict covers.
 func (v *Verdict) Manifests() []v1alpha1.Digest {
 	if v.Ambiguous == "" {
 		return v.Digests
@@ -71,8 +70,8 @@ func (v *Verdict) Manifests() []v1alpha1.Digest {
 	return append(slices.Clone(v.Digests), v.Ambiguous)
 }
 
-// readCommand finds what was run. The words are those of the spec, while that is the
-// spec that was audited.
+// readCommand reads the command that ran. Its words come from the spec, if that is still the
+// audited one.
 func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 	audited, server := audit.Status.Audited, audit.Spec.Server
 	if audited == nil {
@@ -82,15 +81,15 @@ func (v *Verdict) readCommand(audit *v1alpha1.MCPServerAudit) {
 	v.Environment = audited.Environment
 	v.WorkingDir, v.CodePaths, v.Exercise = audited.WorkingDir, audited.CodePaths, audited.Exercise
 	if audited.Exercise == nil && (len(server.Env) > 0 || server.WorkingDir != "") {
-		v.Environment = &report.Environment{Names: []string{""}} // by an operator that did not record it: equal to none
+		v.Environment = &report.Environment{Names: []string{""}} // unrecorded by an older operator: matches none
 	}
 	if v1alpha1.CommandDigest(server.Command, server.Args) == v.CommandDigest {
 		v.Command, v.Args = server.Command, server.Args
 	}
 }
 
-// readFindings counts what was found, and has what the server enables. That of another image, which the kubelet ran
-// instead, is not about this one. What suppressions leave is all, unless it is told.
+// readFindings reads the findings and the exposure, unless they are about another image that
+// the kubelet ran instead. Without a count of unsuppressed findings, all count.
 func (v *Verdict) readFindings(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
 	v.Complete = audited.Status == metav1.ConditionTrue && status.Findings != nil
 	if status.Findings == nil || audited.Reason == string(report.ReasonImageMismatch) {
@@ -102,8 +101,8 @@ func (v *Verdict) readFindings(status *v1alpha1.MCPServerAuditStatus, audited *m
 	}
 }
 
-// readReady finds out whether the verdict is renewed. Ready speaks of something else
-// where an audit is held back, and until one has brought a verdict again.
+// readReady determines whether the verdict is renewed. While an audit is suspended, and until
+// the next verdict, Ready has other reasons.
 func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *metav1.Condition) {
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	switch {
@@ -120,9 +119,9 @@ func (v *Verdict) readReady(status *v1alpha1.MCPServerAuditStatus, audited *meta
 	}
 }
 
-// readHistory finds whether the last conclusive audit of the same image and spec passed. The
-// history keeps no findings: the thresholds are those of the spec, unless it has changed since.
-// An audit that could not pull the image counts for the previous one: an outage revokes no pass.
+// readHistory determines whether the last conclusive audit of the same image and spec passed.
+// The history keeps no findings: the thresholds are the spec's, unless that changed. Audits
+// that could not pull the image are skipped: an outage revokes no pass.
 func (v *Verdict) readHistory(audit *v1alpha1.MCPServerAudit) {
 	status, spec := &audit.Status, audit.Spec
 	i := slices.IndexFunc(status.History, func(entry v1alpha1.HistoryEntry) bool {

@@ -14,21 +14,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// How long a check waits for the caches, and how often an API server that is away
-// is tried for what they should hold.
+// How long a check waits for the caches, and how often an unavailable API server is retried for
+// them.
 const (
 	syncTimeout  = time.Second
 	informPeriod = 2 * time.Second
 )
 
-// Informers is the part of a cache.Cache that Caches needs.
+// Informers is the part of cache.Cache that Caches needs.
 type Informers interface {
 	GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error)
 	WaitForCacheSync(ctx context.Context) bool
 }
 
-// Caches is a manager.Runnable that has every replica fill its caches, so that the
-// one that takes over has them already.
+// Caches is a manager.Runnable that fills the caches of every replica, so a new leader starts
+// warm.
 type Caches struct {
 	Informers Informers
 	Kinds     []client.Object
@@ -39,8 +39,8 @@ type Caches struct {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (c *Caches) NeedLeaderElection() bool { return false }
 
-// Start implements manager.Runnable. It asks until the API server knows the kinds:
-// a manager may be there before it.
+// Start implements manager.Runnable. It retries until the API server knows the kinds: the
+// manager may start before the CRDs exist.
 func (c *Caches) Start(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, informPeriod, true, func(ctx context.Context) (bool, error) {
 		for _, kind := range c.Kinds {
@@ -52,7 +52,7 @@ func (c *Caches) Start(ctx context.Context) error {
 		return true, nil
 	})
 	c.asked.Store(err == nil)
-	return nil // an error can only be that the manager is being stopped
+	return nil // only when the manager stops
 }
 
 // Check is a healthz.Checker: it fails until the caches are filled.

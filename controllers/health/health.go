@@ -1,7 +1,7 @@
-// Package health answers the kubelet. Alive means that no reconciliation is stuck;
-// ready, that the caches are filled and that the API server answers. A replica is
-// never ended because something else is down: every reconciliation has a deadline,
-// and only one that does not keep to it is a reason to start again.
+// Package health implements the probes. Live means that no reconciliation is stuck; ready, that
+// the caches are filled and the API server answers. A replica is never restarted because
+// something else is down: every reconciliation has a deadline, and only one that exceeds it is
+// a reason to restart.
 package health
 
 import (
@@ -17,15 +17,14 @@ import (
 )
 
 const (
-	// ReconcileTimeout bounds one reconciliation: it asks a registry, reads a log
-	// and writes a few objects, each of which has a shorter bound of its own. It
-	// ends calls to an API server that is gone.
+	// ReconcileTimeout bounds one reconciliation, including calls to an unavailable API server.
+	// It asks a registry, reads a log and writes a few objects, each with a shorter bound.
 	ReconcileTimeout = 2 * time.Minute
-	// stuckAfter is when a reconciliation has not ended although it had to.
+	// stuckAfter is when a reconciliation that ignores its deadline counts as stuck.
 	stuckAfter = 5 * ReconcileTimeout
 )
 
-// Watchdog knows the reconciliations in progress.
+// Watchdog tracks the reconciliations in progress.
 type Watchdog struct {
 	clock   clock.PassiveClock
 	mutex   sync.Mutex
@@ -43,7 +42,7 @@ func NewWatchdog(clock clock.PassiveClock) *Watchdog {
 	return &Watchdog{clock: clock, running: map[uint64]run{}}
 }
 
-// Watch wraps a reconciler: its reconciliations have a deadline, and are watched.
+// Watch wraps a reconciler with a deadline and tracks its reconciliations.
 func (w *Watchdog) Watch(next reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		defer w.begin(request)()
@@ -78,14 +77,13 @@ func (w *Watchdog) Check(*http.Request) error {
 	return nil
 }
 
-// How long a question to the API server may take, and for how long it is excused
-// that there is no answer.
+// The timeout of a request to the API server, and how long it may be silent.
 const (
 	askTimeout   = 2 * time.Second
 	silenceLimit = 30 * time.Second
 )
 
-// APIServer asks the API server for its version.
+// APIServer probes the API server's version.
 type APIServer struct {
 	client rest.Interface
 	clock  clock.PassiveClock
@@ -98,8 +96,8 @@ func NewAPIServer(client rest.Interface, clock clock.PassiveClock) *APIServer {
 	return &APIServer{client: client, clock: clock}
 }
 
-// Check is a healthz.Checker: it fails once the API server has been silent for a
-// while, and before it has answered for the first time.
+// Check is a healthz.Checker: it fails before the API server's first answer, and once it has
+// been silent for too long.
 func (a *APIServer) Check(request *http.Request) error {
 	ctx, cancel := context.WithTimeout(request.Context(), askTimeout)
 	defer cancel()

@@ -14,25 +14,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
 )
 
-// The errors of Resolve, by what can be done about them.
+// The errors of Resolve, by remedy.
 var (
-	// ErrInvalid: the reference is none.
+	// ErrInvalid: the reference cannot be parsed.
 	ErrInvalid = errors.New("image reference is invalid")
 	// ErrNotFound: the registry has no such image, or none for the platform.
 	ErrNotFound = errors.New("image not found")
 	// ErrUnauthorized: the registry wants other credentials.
 	ErrUnauthorized = errors.New("registry refused access")
-	// ErrUnreachable: the registry gave no usable answer; it may later.
+	// ErrUnreachable: the registry gave no usable answer, and may later.
 	ErrUnreachable = errors.New("registry unreachable")
 	// ErrAmbiguous: container runtimes could read the image in different ways.
 	ErrAmbiguous = errors.New("image is ambiguous")
-	// ErrBusy: the registry was not asked, because too many questions wait for an
-	// answer already. It says nothing about the image; ask again in a moment.
+	// ErrBusy: the registry was not asked because too many requests are in flight. It says
+	// nothing about the image; retry soon.
 	ErrBusy = errors.New("too many questions to registries")
 )
 
-// failure is a question that failed. Its text is for tenants, and has nothing that a
-// registry sent: class, host and status code only. The cause is for the log.
+// failure is a failed request. Its text is for tenants and contains nothing that a registry
+// sent: class, host and status code only. The cause is for the log.
 type failure struct {
 	class error
 	text  string
@@ -42,7 +42,7 @@ type failure struct {
 func (f *failure) Error() string   { return f.class.Error() + ": " + f.text }
 func (f *failure) Unwrap() []error { return []error{f.class, f.cause} }
 
-// classify turns an error of a registry into one of this package's.
+// classify converts a registry's error.
 func classify(reference name.Reference, err error) error {
 	registry := reference.Context().RegistryStr()
 	fail := func(class error, format string, args ...any) error {
@@ -61,12 +61,12 @@ func classify(reference name.Reference, err error) error {
 	case errors.Is(err, manifest.ErrNoPlatform):
 		return fail(ErrNotFound, "%s is not for linux", reference)
 	case errors.Is(err, manifest.ErrAmbiguous):
-		return fail(ErrAmbiguous, "%s: %s", reference, err) // in words of our own
+		return fail(ErrAmbiguous, "%s: %s", reference, err) // written by us
 	}
 	return fail(ErrUnreachable, "%s: %s", registry, reason(err))
 }
 
-// reason says why a registry gave no answer that could be used.
+// reason describes why a registry gave no usable answer.
 func reason(err error) string {
 	var (
 		refused     *refusal
@@ -95,13 +95,13 @@ func reason(err error) string {
 	return "its answer is not a registry's"
 }
 
-// isSilence reports whether the registry did not answer at all. Whatever it answers, such
-// as that something is wrong with one repository, it may answer others better.
+// isSilence reports whether the registry did not answer at all. After any answer, such as an
+// error about one repository, it may still serve others.
 func isSilence(err error) bool {
 	var (
 		answer  *transport.Error
 		refused *refusal
-		network net.Error // what connecting and waiting end with, also by the deadline
+		network net.Error // connection errors and timeouts
 	)
 	if errors.As(err, &answer) || errors.As(err, &refused) || errors.Is(err, errLarge) {
 		return false

@@ -7,36 +7,35 @@ import (
 	"time"
 )
 
-// A registry is named by whoever may create an audit, and may take its time. These
-// bound how many of the manager's workers wait for registries at once, one of them
-// (perHost) and all together (MaxQuestions), so that the others go on with audits that
-// run. A question beyond that is not answered but put off: ErrBusy.
+// Tenants name registries, which may be slow. These bound how many of the manager's workers
+// wait for one registry (perHost) and for all (MaxQuestions), so the others can proceed with
+// running audits. Requests beyond that fail with ErrBusy.
 const (
 	perHost      = 3
 	MaxQuestions = 6
 )
 
-// memory is how long a registry that could not be reached is not asked again. After
-// it one question goes through; the others wait for how that ends.
+// memory is how long an unreachable registry is not asked again. Then one request goes through,
+// and the others wait for its result.
 const memory = 20 * time.Second
 
-// hosts admits questions to registries.
+// hosts limits requests to registries.
 type hosts struct {
 	sync.Mutex
 	byName map[string]*host
 	asking int
 }
 
-// host is a registry that is asked, or that could not be reached a moment ago. There
-// is no other in hosts, so that it does not grow with the names that were ever tried.
+// host is a registry with requests in flight, or that was unreachable a moment ago. No others
+// are kept, so hosts does not grow with the names tried.
 type host struct {
 	asking int
-	// silent since failed: it did not answer the last question.
+	// silent means that it has not answered since failed.
 	silent bool
 	failed time.Time
 }
 
-// enter admits a question to a registry, or says why not. Whoever entered leaves.
+// enter admits a request to a registry, or says why not. Whoever entered must call leave.
 func (h *hosts) enter(name string, now time.Time) error {
 	h.Lock()
 	defer h.Unlock()
@@ -44,7 +43,7 @@ func (h *hosts) enter(name string, now time.Time) error {
 	known := h.byName[name]
 	switch {
 	case known != nil && known.silent && (known.asking > 0 || now.Sub(known.failed) < memory):
-		// No more of it: the question that failed was perhaps another tenant's.
+		// Give no details: the failed request may have been another tenant's.
 		return fmt.Errorf("%w: %s did not answer a moment ago, and is asked again in %s", ErrUnreachable, name, memory)
 	case h.asking >= MaxQuestions:
 		return fmt.Errorf("%w: %d questions to registries are waiting for an answer", ErrBusy, h.asking)
@@ -62,7 +61,7 @@ func (h *hosts) enter(name string, now time.Time) error {
 	return nil
 }
 
-// leave tells how the question ended: silent if the registry did not answer at all.
+// leave ends a request; silent means that the registry did not answer.
 func (h *hosts) leave(name string, now time.Time, silent bool) {
 	h.Lock()
 	defer h.Unlock()
@@ -73,9 +72,8 @@ func (h *hosts) leave(name string, now time.Time, silent bool) {
 	h.forget(now)
 }
 
-// forget drops what is known of registries that are not asked, and that did not fail
-// lately. One that failed and may be asked again is known until it answers or until
-// twice the memory has passed, so that only one question tries it.
+// forget drops registries without requests or recent failures. A failed one is kept until it
+// answers, or for twice the memory, so only one request retries it.
 func (h *hosts) forget(now time.Time) {
 	maps.DeleteFunc(h.byName, func(_ string, known *host) bool {
 		return known.asking == 0 && (!known.silent || now.Sub(known.failed) >= 2*memory)

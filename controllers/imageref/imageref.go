@@ -1,5 +1,5 @@
-// Package imageref asks registries: it resolves an image to a digest and reads
-// the entrypoint of its config. It is the only package that talks to one.
+// Package imageref resolves an image to a digest and reads the entrypoint of its config. It is
+// the only package that talks to registries.
 package imageref
 
 import (
@@ -26,34 +26,34 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Image holds what a registry knows of an image.
+// Image is what a registry knows about an image.
 type Image struct {
-	// Reference names Manifest by its digest: nothing of it is left to choose.
+	// Reference names Manifest by its digest, so it is unambiguous.
 	Reference string
-	// Digest was named by the image: an index or a manifest.
+	// Digest is what the image names: an index or a manifest.
 	Digest string
-	// Manifest is the digest of the platform's image manifest, ID that of its config.
+	// Manifest is the digest of the platform's manifest, ID that of its config.
 	Manifest, ID string
-	// Ambiguous says why container runtimes could run another manifest of the index than
-	// Manifest; empty if each of them runs this one.
+	// Ambiguous says why container runtimes could run a manifest of the index other than
+	// Manifest; empty if none can.
 	Ambiguous string
 	// Entrypoint and Cmd are those of the image config.
 	Entrypoint, Cmd []string
 	// Env ("NAME=value") and WorkingDir are those of the image config.
 	Env        []string
 	WorkingDir string
-	// User is the one of the image config; empty for root.
+	// User is that of the image config; empty for root.
 	User string
-	// Platform to run it on, such as "linux/amd64"; empty if the image does not say.
+	// Platform is the image's, such as "linux/amd64"; empty if unknown.
 	Platform string
-	// Size is the sum of the config and the layers in bytes, as the manifest declares them:
-	// compressed, in general.
+	// Size is the sum of config and layers in bytes, as declared in the manifest: usually
+	// compressed.
 	Size int64
-	// Several: Digest names an index that has other images than Manifest.
+	// Several means that Digest is an index with other images besides Manifest.
 	Several bool
 }
 
-// maxCause is the most bytes of an upstream error that are logged.
+// maxCause bounds a logged upstream error, in bytes.
 const maxCause = 512
 
 // Resolver resolves images. It is safe for concurrent use.
@@ -66,9 +66,8 @@ type Resolver struct {
 	hosts    hosts
 }
 
-// How many images are remembered, and the most bytes of the texts of one: enough for
-// some thousand audits, and 32 MiB if every image were made to use it up. Most have
-// less than 1 KiB. A larger one is read each time.
+// The number of cached images, and the bytes of text of one: enough for thousands of audits,
+// and 32 MiB if every image used it up. Most have less than 1 KiB. Larger ones are not cached.
 const (
 	cached    = 8192
 	maxCached = 4 << 10
@@ -76,11 +75,11 @@ const (
 
 // Config configures a Resolver.
 type Config struct {
-	// Platform is the preferred one of images that have several, like "linux/amd64".
+	// Platform is preferred for multi-platform images, such as "linux/amd64".
 	Platform string
 	// Timeout bounds one Resolve.
 	Timeout time.Duration
-	// Registries say what may be asked at private addresses, or without TLS.
+	// Registries lists registries that may be at private addresses or without TLS.
 	Registries Registries
 	// APIServers are addresses that are never connected to.
 	APIServers []netip.Addr
@@ -105,10 +104,10 @@ func New(config Config) (*Resolver, error) {
 	}, nil
 }
 
-// Resolve asks the image's registry, with the credentials of the pull secrets
-// or as nobody: never with the manager's own. The tag is looked up each time,
-// which also proves access; what is behind a digest is remembered. A registry that
-// cannot be reached is not asked again for some seconds, and never by many at once.
+// Resolve asks the image's registry with the given pull secrets or anonymously, never with the
+// manager's own credentials. The tag is looked up each time, which also proves access; what a
+// digest names is cached. An unreachable registry is not asked again for some seconds, and
+// never by many at once.
 func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []corev1.Secret) (Image, error) {
 	var found Image
 	err := r.question(ctx, image, pullSecrets, func(reference name.Reference, options []remote.Option) error {
@@ -122,8 +121,8 @@ func (r *Resolver) Resolve(ctx context.Context, image string, pullSecrets []core
 	return found, err
 }
 
-// Digest returns the digest that an image names, as Resolve does, and nothing more: it
-// is one request, which registries do not count as a pull.
+// Digest returns only the digest that an image names. It makes one request, which registries do
+// not count as a pull.
 func (r *Resolver) Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error) {
 	var digest string
 	err := r.question(ctx, image, pullSecrets, func(reference name.Reference, options []remote.Option) error {
@@ -136,7 +135,7 @@ func (r *Resolver) Digest(ctx context.Context, image string, pullSecrets []corev
 	return digest, err
 }
 
-// question has a registry asked, if that may be asked now.
+// question asks a registry, within the limits.
 func (r *Resolver) question(ctx context.Context, image string, pullSecrets []corev1.Secret, ask func(name.Reference, []remote.Option) error) error {
 	reference, err := name.ParseReference(image)
 	if err != nil {
@@ -156,8 +155,8 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 		return err
 	}
 	silent := false
-	// Whatever comes of it, a panic over a hostile answer included: what is not given
-	// back is missing to all audits.
+	// Even after a panic over a hostile answer: a place that is not given back is lost to all
+	// audits.
 	defer func() { r.hosts.leave(registry, time.Now(), silent) }()
 	asking, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -166,7 +165,7 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	defer (&http.Client{Transport: connections}).CloseIdleConnections()
 	err = ask(reference, []remote.Option{
 		remote.WithContext(asking), remote.WithAuthFromKeychain(credentials), remote.WithTransport(guarded{connections, asked}),
-		// The reconciler does the retries, where they can be seen.
+		// The reconciler retries, visibly.
 		remote.WithRetryBackoff(remote.Backoff{Steps: 1}),
 	})
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -180,7 +179,7 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 	return err
 }
 
-// head looks the tag up.
+// head looks up the tag.
 func head(reference name.Reference, options []remote.Option) (name.Digest, error) {
 	found, err := remote.Head(reference, options...)
 	if err != nil {
@@ -189,7 +188,7 @@ func head(reference name.Reference, options []remote.Option) (name.Digest, error
 	return reference.Context().Digest(found.Digest.String()), nil
 }
 
-// ask reads what is behind a digest, unless that is known.
+// ask reads what a digest names, unless cached.
 func (r *Resolver) ask(reference name.Reference, resolved name.Digest, options []remote.Option) (Image, error) {
 	if image, ok := r.images.Get(resolved.Name()); ok {
 		return image.(Image), nil
@@ -204,7 +203,7 @@ func (r *Resolver) ask(reference name.Reference, resolved name.Digest, options [
 	return found, nil
 }
 
-// read gets the manifest and the config behind a digest.
+// read fetches the manifest and the config of a digest.
 func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, error) {
 	found, choice, err := r.choose(resolved, options)
 	if err != nil {
@@ -235,8 +234,8 @@ func (r *Resolver) read(resolved name.Digest, options []remote.Option) (Image, e
 	}, nil
 }
 
-// sizeOf sums up what a manifest declares. Runtimes verify each size when they fetch the
-// blob; one below 0, or too large to be summed, counts as larger than any image may be.
+// sizeOf sums the declared sizes. Runtimes verify them when they fetch the blobs; negative
+// sizes and overflows count as larger than any limit.
 func sizeOf(image v1.Image) (int64, error) {
 	manifest, err := image.Manifest()
 	if err != nil {
@@ -252,11 +251,11 @@ func sizeOf(image v1.Image) (int64, error) {
 	return total, nil
 }
 
-// size is about what an image takes in memory, in bytes.
+// size estimates the memory of an image, in bytes.
 func (i Image) size() int {
 	n := len(i.Reference) + len(i.Digest) + len(i.Manifest) + len(i.ID) + len(i.Ambiguous) + len(i.User) + len(i.Platform)
 	for _, text := range slices.Concat(i.Entrypoint, i.Cmd, i.Env, []string{i.WorkingDir}) {
-		n += len(text) + 16 // of the string itself
+		n += len(text) + 16 // the string header
 	}
 	return n
 }

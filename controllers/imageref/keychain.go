@@ -13,29 +13,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ErrBadSecret says that there is no such pull secret, or none of the type
-// kubernetes.io/dockerconfigjson that can be read. It does not say which of these.
+// ErrBadSecret means that a pull secret is missing, of another type than
+// kubernetes.io/dockerconfigjson, or unreadable. It does not tell which.
 var ErrBadSecret = errors.New("pull secret cannot be used")
 
-// BadSecret is ErrBadSecret about a name: it may be of any Secret of the namespace, and
-// whoever creates an audit reads the error.
+// BadSecret is ErrBadSecret for a name. It reveals no more, as audit authors read the error and
+// could name any Secret.
 func BadSecret(name string) error {
 	return fmt.Errorf("%w: %s must be a Secret of type %s in the namespace of the audit, with credentials that can be read",
 		ErrBadSecret, name, corev1.SecretTypeDockerConfigJson)
 }
 
-// CheckSecret returns BadSecret for a Secret that is no pull secret.
+// CheckSecret returns BadSecret unless the Secret is a pull secret.
 func CheckSecret(secret corev1.Secret) error {
 	_, err := parse(secret)
 	return err
 }
 
-// keychain holds the credentials of pull secrets. The most specific entry for a
-// repository wins, as with the kubelet; between equals, the first secret.
+// keychain holds the credentials of pull secrets. As with the kubelet, the most specific entry
+// for a repository wins; between equals, the first secret.
 type keychain []entry
 
 type entry struct {
-	// where is a registry, with or without the beginning of a repository's path.
+	// where is a registry, optionally with a path prefix.
 	where string
 	authn.AuthConfig
 }
@@ -86,7 +86,7 @@ func parse(secret corev1.Secret) ([]entry, error) {
 	return entries, nil
 }
 
-// normalise brings the spellings of a registry that docker writes into one.
+// normalise unifies docker's spellings of a registry.
 func normalise(server string) string {
 	server = strings.TrimPrefix(strings.TrimPrefix(server, "https://"), "http://")
 	server = strings.TrimSuffix(server, "/")
@@ -97,7 +97,7 @@ func normalise(server string) string {
 	return server
 }
 
-// Resolve finds the credentials for a repository, or none.
+// Resolve returns the credentials for a repository, or none.
 func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	for _, e := range k {
 		if e.matches(target) {
@@ -107,8 +107,8 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return authn.Anonymous, nil
 }
 
-// matches compares the registry, with "*" for a part of the host name as the
-// kubelet has it, and the path by whole elements.
+// matches compares the registry, with "*" for parts of the host name as in the kubelet, and the
+// path by whole elements.
 func (e entry) matches(target authn.Resource) bool {
 	host, prefix, _ := strings.Cut(e.where, "/")
 	if ok, err := path.Match(host, target.RegistryStr()); err != nil || !ok {

@@ -11,36 +11,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Registries is the part of the operator's configuration that says which registries the
-// manager may ask although they are at private addresses, or without TLS.
+// Registries is the part of the configuration that lists registries at private addresses or
+// without TLS that the manager may ask.
 type Registries struct {
 	// Internal are registries at private addresses: "host", "host:port", "*.domain", or a
 	// network such as "10.20.0.0/16" for all registries in it.
 	Internal []string `json:"internal"`
 	// PlainHTTP are internal registries that do not speak TLS: "host" or "host:port".
 	PlainHTTP []string `json:"plainHTTP"`
-	// PrivateNetworks are further networks to treat as private: those of Pods and
-	// Services, of nodes and of machines, where they have public addresses.
+	// PrivateNetworks are further networks to treat as private: those of Pods, Services, nodes
+	// and machines, if their addresses are public.
 	PrivateNetworks []string `json:"privateNetworks"`
 }
 
-// Validate reports each entry that is none, by its key.
+// Validate reports each invalid entry with its key.
 func (r Registries) Validate() error {
 	_, err := r.parse()
 	return err
 }
 
-// rules are the registries of a configuration, parsed.
+// rules are parsed Registries.
 type rules struct {
 	internal, plain []endpoint
 	networks        []netip.Prefix // of internal
 	private         []netip.Prefix
 }
 
-// endpoint is where a registry listens.
+// endpoint is the address of a registry.
 type endpoint struct {
 	host, port string
-	subdomains bool // of host, instead of host
+	subdomains bool // of host, and not host itself
 }
 
 func (r Registries) parse() (parsed rules, err error) {
@@ -84,7 +84,7 @@ func parseEndpoint(text, defaultPort string) (endpoint, bool) {
 	return e, err == nil && number > 0 && (isName || notAddress == nil && !e.subdomains)
 }
 
-// matches compares with "host:port".
+// matches compares an address, "host:port".
 func (e endpoint) matches(address string) bool {
 	host, port, err := net.SplitHostPort(strings.ToLower(address))
 	if err != nil || port != e.port {
@@ -100,7 +100,7 @@ func listed(endpoints []endpoint, address string) bool {
 	return slices.ContainsFunc(endpoints, func(e endpoint) bool { return e.matches(address) })
 }
 
-// isInternal reports whether the operator lists what is at "host:port".
+// isInternal reports whether the operator lists the "host:port".
 func (r rules) isInternal(address string) bool {
 	return listed(r.internal, address) || listed(r.plain, address)
 }

@@ -20,32 +20,30 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/netguard"
 )
 
-// Registries are named by tenants, who may have no network of their own. What they name,
-// and what it redirects to, is connected to only if guard permits it.
+// Tenants, who may have no network access of their own, name registries. Their addresses, and
+// those of redirects, must be permitted by guard.
 
-// maxBody is the most bytes that are read of one answer. Manifests and configs
-// are far smaller; a registry is named by a tenant and may send anything, and the
-// workers read it, and decode it, at the same time.
+// maxBody bounds one response, in bytes. Manifests and configs are far smaller; a registry
+// named by a tenant may send anything, and several workers read and decode responses at once.
 const maxBody = 2 << 20
 
-// maxRedirects bounds the redirects of one request. Registries need one, to where their
-// blobs are stored.
+// maxRedirects bounds the redirects of one request. Registries need one, to their blob storage.
 const maxRedirects = 5
 
 // connectTimeout bounds one attempt to connect.
 const connectTimeout = 15 * time.Second
 
-// errLarge says that an answer is no manifest and no config.
+// errLarge means that a response is too large for a manifest or config.
 var errLarge = errors.New("answer is too large")
 
-// refusal is a request that was not made.
+// refusal is the reason why a request was not made.
 type refusal struct{ why string }
 
 func (r *refusal) Error() string { return r.why }
 
-// newTransport makes the transport of one question. It uses no proxy: one would resolve
-// names and connect where the guard cannot see it. Questions share no connections: one that
-// is open is used again without asking permit.
+// newTransport returns the transport of one question. It uses no proxy, which would resolve
+// names and connect out of the guard's sight. Questions share no connections: reusing one would
+// skip permit.
 func newTransport(asked *origin, guard netguard.Guard) *http.Transport {
 	guard.Private = slices.Concat(guard.Private, asked.private)
 	return &http.Transport{
@@ -65,16 +63,16 @@ type origin struct {
 	rules
 	// registry is its "host[:port]".
 	registry string
-	// inside: it answered from an internal network.
+	// inside is set once it answered from an internal network.
 	inside atomic.Bool
 }
 
-// isAt reports whether a request to "host:port" goes to the registry itself.
+// isAt reports whether a request to "host:port" goes to the registry.
 func (o *origin) isAt(address string) bool {
 	return slices.ContainsFunc(o.addresses(), func(own string) bool { return strings.EqualFold(own, address) })
 }
 
-// isListed reports whether the operator lists the registry, by its name or by its address.
+// isListed reports whether the operator lists the registry, by name or address.
 func (o *origin) isListed() bool {
 	host, err := netip.ParseAddr((&url.URL{Host: o.registry}).Hostname())
 	return slices.ContainsFunc(o.addresses(), o.isInternal) || err == nil && o.isInside(host)
@@ -84,9 +82,9 @@ func (o *origin) addresses() []string {
 	return []string{hostPort(&url.URL{Scheme: "https", Host: o.registry}), hostPort(&url.URL{Scheme: "http", Host: o.registry})}
 }
 
-// permit decides about the address that a socket is about to connect to; wanted is the
-// "host:port" of the request, whose name has been resolved by then. An internal network is
-// for registries in it and for what these lead to.
+// permit checks the address that a socket is about to connect to; wanted is the "host:port" of
+// the request, already resolved. Internal networks are for the registries in them and their
+// redirects.
 func permit(asked *origin, guard netguard.Guard, wanted, to string) error {
 	resolved, err := netip.ParseAddrPort(to)
 	if err != nil {
@@ -99,7 +97,7 @@ func permit(asked *origin, guard netguard.Guard, wanted, to string) error {
 	case class == netguard.Public,
 		class == netguard.Private && asked.isInternal(wanted),
 		class == netguard.Private && asked.isInside(address) && (asked.isAt(wanted) || asked.isListed() || asked.inside.Load()),
-		// No name leads to the manager itself, unless the operator spells the address out.
+		// No name may resolve to the manager itself, unless the operator lists the address.
 		class == netguard.Loopback && literal == resolved && asked.isInternal(wanted):
 		return nil
 	case class == netguard.Private && asked.isInside(address):
@@ -110,7 +108,7 @@ func permit(asked *origin, guard netguard.Guard, wanted, to string) error {
 	return &refusal{"it has the address of " + what}
 }
 
-// guarded makes the requests of one question.
+// guarded sends the requests of one question.
 type guarded struct {
 	http.RoundTripper
 	*origin
@@ -130,7 +128,7 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if peer, ok := from.(*net.TCPAddr); ok && g.isAt(hostPort(request.URL)) && g.isInside(peer.AddrPort().Addr().WithZone("").Unmap()) {
 		g.inside.Store(true)
 	}
-	// A HEAD of a layer may announce any length; only a body is read.
+	// A HEAD of a layer may announce any length; only bodies are read.
 	if request.Method != http.MethodHead && response.ContentLength > maxBody {
 		_ = response.Body.Close()
 		return nil, fmt.Errorf("%w: it has %d bytes, and at most %d are read", errLarge, response.ContentLength, maxBody)
@@ -142,7 +140,7 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// check decides about a request before its host is resolved.
+// check checks a request before its host is resolved.
 func (g guarded) check(request *http.Request) error {
 	redirects := 0
 	for r := request; r.Response != nil && r.Response.Request != nil; r = r.Response.Request {
@@ -157,7 +155,7 @@ func (g guarded) check(request *http.Request) error {
 	switch {
 	case request.URL.Scheme != "https" && !(request.URL.Scheme == "http" && listed(g.plain, target)):
 		return &refusal{"it speaks no TLS and is not listed in registries.plainHTTP of the operator's configuration"}
-	// An internal registry is for whoever names it, not for where another one leads.
+	// An internal registry must be named directly: others may not redirect to it.
 	case g.isInternal(target) && !g.isListed() && !g.inside.Load():
 		return &refusal{"it leads to an internal registry"}
 	}

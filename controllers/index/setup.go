@@ -21,24 +21,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// What the index reads, for the roles in config/rbac.
+// RBAC of the index.
 //
-// What the gate decides by: verdicts, policies and exceptions.
+// The gate decides by verdicts, policies and exceptions.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits;mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch
 //
-// Policies select namespaces by their labels. The labels kubernetes.io/arch and
-// kubernetes.io/os of the nodes decide whether the verdict on one platform is enough.
-// Only the metadata of both is read.
+// Policies select namespaces by label. The labels kubernetes.io/arch and kubernetes.io/os of
+// the nodes decide whether a verdict on one platform is enough. Only the metadata of both is
+// read.
 // +kubebuilder:rbac:groups="",resources=namespaces;nodes,verbs=list;watch
 
-// How often an API server that does not know the kinds yet is asked again, and how
-// often it is looked whether what it told has arrived.
+// Retry intervals: for kinds that the API server does not know yet, and for the initial sync.
 const (
 	informPeriod = 2 * time.Second
 	syncPeriod   = 50 * time.Millisecond
 )
 
-// CacheOptions have the cache keep of namespaces and nodes what the index reads.
+// CacheOptions limits cached namespaces and nodes to what the index reads.
 func CacheOptions() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Namespace{}: {Transform: keepLabels},
@@ -46,7 +45,7 @@ func CacheOptions() map[client.Object]cache.ByObject {
 	}
 }
 
-// keepLabels forgets all of an object's metadata but its labels and what it is.
+// keepLabels reduces an object to its identity and labels.
 func keepLabels(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -57,7 +56,7 @@ func keepLabels(object any) (any, error) {
 	}}, nil
 }
 
-// SetupWithManager has the Store fed by the manager's informers.
+// SetupWithManager feeds the Store from the manager's informers.
 func (s *Store) SetupWithManager(manager ctrl.Manager) error {
 	s.informers = manager.GetCache()
 	if err := manager.Add(s); err != nil {
@@ -69,8 +68,8 @@ func (s *Store) SetupWithManager(manager ctrl.Manager) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: every replica answers.
 func (s *Store) NeedLeaderElection() bool { return false }
 
-// Start implements manager.Runnable. A manager may be there before the API server
-// knows the kinds, so each is asked for until it does.
+// Start implements manager.Runnable. The manager may start before the CRDs exist, so each kind
+// is retried.
 func (s *Store) Start(ctx context.Context) error {
 	var fed []toolscache.ResourceEventHandlerRegistration
 	for _, source := range s.sources() {
@@ -84,7 +83,7 @@ func (s *Store) Start(ctx context.Context) error {
 			return true, nil
 		})
 		if err != nil {
-			return nil //nolint:nilerr // it can only be that the manager is being stopped
+			return nil //nolint:nilerr // only when the manager stops
 		}
 	}
 	err := wait.PollUntilContextCancel(ctx, syncPeriod, true, func(context.Context) (bool, error) {
@@ -109,8 +108,7 @@ func (s *Store) Check(*http.Request) error {
 	return nil
 }
 
-// source is a kind with what is done about one object of it that is there, and about
-// one that is gone.
+// source is a kind with the functions for an existing and for a deleted object.
 type source struct {
 	kind client.Object
 	set  func(client.Object)
@@ -137,7 +135,7 @@ func (s *Store) sources() []source {
 		sourceOf(func(e *v1alpha1.MCPAuditException) {
 			exception, err := gate.ReadException(e)
 			if err != nil {
-				exception = nil // its own status says why it does not count
+				exception = nil // its own status explains why it does not count
 			}
 			s.setException(client.ObjectKeyFromObject(e), exception)
 		}, func(name types.NamespacedName) { s.setException(name, nil) }),
@@ -153,7 +151,8 @@ func (s *Store) sources() []source {
 	}
 }
 
-// architecture of a node, as gate.Facts has it. One that does not say it could have any.
+// architecture returns a node's architecture, as in gate.Facts. One without the label could
+// have any.
 func architecture(of map[string]string) string {
 	architecture := cmp.Or(of[corev1.LabelArchStable], "unknown")
 	if system := of[corev1.LabelOSStable]; system != "" && system != string(corev1.Linux) {
@@ -173,8 +172,8 @@ func sourceOf[T any, P interface {
 	}, gone}
 }
 
-// feed has the Store told of every object of a kind. Objects of the informer are only
-// looked at, and what is kept of them shares their strings.
+// feed reports every object of a kind to the Store. Informer objects are only read, and what is
+// kept shares their strings.
 func (s *Store) feed(ctx context.Context, of source) (toolscache.ResourceEventHandlerRegistration, error) {
 	informer, err := s.informers.GetInformer(ctx, of.kind, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -187,8 +186,7 @@ func (s *Store) feed(ctx context.Context, of source) (toolscache.ResourceEventHa
 	return registration, nil
 }
 
-// handler keeps the index by name: an object that was deleted and created again is a
-// change like any other.
+// handler keys the index by name, so recreating an object is a change like any other.
 func (of source) handler() toolscache.ResourceEventHandler {
 	set := func(object any) {
 		if known, ok := object.(client.Object); ok {

@@ -1,8 +1,7 @@
-// Package index keeps in memory what the gate decides by: verdicts by digest and by
-// reference, policies, exceptions, the labels of namespaces and the architectures of
-// nodes. Informers feed it on every replica, so that neither the webhook
-// (controllers/admission) nor the others that ask the gate (controllers/drift,
-// controllers/offline) ask the API server anything.
+// Package index keeps in memory what the gate decides by: verdicts by digest and by reference,
+// policies, exceptions, namespace labels and node architectures. Informers feed it on every
+// replica, so neither the webhook (controllers/admission) nor the other users of the gate
+// (controllers/drift, controllers/offline) query the API server.
 package index
 
 import (
@@ -26,14 +25,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Store is the index. The zero value is not usable, see New.
+// Store is the index. Use New to create one.
 type Store struct {
 	informers informers
 	synced    atomic.Bool
-	// EnvironmentKey is the key of the digests of environments; nil for none.
+	// EnvironmentKey returns the key for environment digests; nil for none.
 	EnvironmentKey func() []byte
 
-	// rules change seldom and is read as a whole.
+	// rules seldom change and are read as a whole.
 	rules atomic.Pointer[rules]
 
 	mu          sync.RWMutex
@@ -48,12 +47,12 @@ type Store struct {
 	subscribers []func()
 }
 
-// informers is the part of a cache.Cache that fills a Store.
+// informers is the part of cache.Cache that fills a Store.
 type informers interface {
 	GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error)
 }
 
-// rules is never changed once it is there: another one takes its place.
+// rules is immutable: changes replace it.
 type rules struct {
 	policies      []*gate.Policy
 	exceptions    []*gate.Exception
@@ -62,14 +61,14 @@ type rules struct {
 
 type policyKey struct{ kind, namespace, name string }
 
-// policy is kept with what says whether its spec is another one.
+// policy is a parsed policy with the version of its spec.
 type policy struct {
 	*gate.Policy
 	uid        types.UID
 	generation int64
 }
 
-// New makes an empty Store, which is not Synced.
+// New returns an empty Store, which is not Synced.
 func New() *Store {
 	s := &Store{
 		audits:     map[types.NamespacedName]*gate.Verdict{},
@@ -85,9 +84,9 @@ func New() *Store {
 	return s
 }
 
-// Facts returns what a decision at a time rests on. They cost nothing to make. Policies
-// and exceptions are those of this moment; verdicts and labels are looked up when
-// they are asked for, each in one go, so that no decision holds up an update.
+// Facts returns the inputs of a decision at a time, without copying. Policies and exceptions
+// are a snapshot; verdicts and labels are looked up on demand, each under a short lock, so
+// decisions do not delay updates.
 func (s *Store) Facts(now time.Time) gate.Facts {
 	rules := s.rules.Load()
 	var key []byte
@@ -129,33 +128,32 @@ func (s *Store) namespaceLabels(namespace string) (labels.Set, bool) {
 	return set, ok
 }
 
-// All are the verdicts of all audits at the time of the call, in no order.
+// All yields the verdicts of all audits at the time of the call, in no particular order.
 func (s *Store) All() iter.Seq[*gate.Verdict] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Values(slices.Collect(maps.Values(s.audits)))
 }
 
-// Len returns how many verdicts there are.
+// Len returns the number of verdicts.
 func (s *Store) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.audits)
 }
 
-// Synced reports whether everything that existed when the replica started is known.
+// Synced reports whether everything that existed at startup is known.
 func (s *Store) Synced() bool { return s.synced.Load() }
 
-// Subscribe has a function called after each change, and when the Store is Synced. It
-// is called from what feeds the Store, so it must not take long; several changes may
-// be one call.
+// Subscribe registers a function that is called after changes, and when the Store is Synced. It
+// must be quick, as it blocks updates; one call may cover several changes.
 func (s *Store) Subscribe(changed func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.subscribers = append(s.subscribers, changed)
 }
 
-// change makes a change, and tells the subscribers if there was anything to change.
+// change applies a change, and notifies the subscribers if it had an effect.
 func (s *Store) change(change func() bool) {
 	s.mu.Lock()
 	changed := change()
@@ -168,8 +166,8 @@ func (s *Store) change(change func() bool) {
 	}
 }
 
-// setVerdict replaces what is known of an audit; nil for nothing. It costs as much as
-// there are audits of the same image.
+// setVerdict replaces the verdict of an audit; nil for none. Its cost is linear in the audits
+// of the same image.
 func (s *Store) setVerdict(audit types.NamespacedName, verdict *gate.Verdict) {
 	s.change(func() bool {
 		before := s.audits[audit]
@@ -185,8 +183,8 @@ func (s *Store) setVerdict(audit types.NamespacedName, verdict *gate.Verdict) {
 			}
 		}
 		if verdict != nil {
-			// Servers of one image share its name. The digests are the very strings of
-			// the informer's object, which another copy would only add to.
+			// Servers of one image share its name. The digests already are the strings of the
+			// informer's object.
 			verdict.Image = unique.Make(verdict.Image).Value()
 			s.audits[audit] = verdict
 			with(s.byImage, verdict.Image, verdict)
@@ -203,8 +201,8 @@ func distinct(digests []v1alpha1.Digest) []v1alpha1.Digest {
 	return slices.Compact(slices.Sorted(slices.Values(digests)))
 }
 
-// with and without replace a list, which somebody may be reading. Lists are in the
-// order of their audits, so that a decision does not depend on what came first.
+// with and without replace a list instead of modifying it, as it may be in use. Lists are
+// ordered by audit, so decisions do not depend on the order of events.
 func with[K ~string](lists map[K][]*gate.Verdict, key K, verdict *gate.Verdict) {
 	if key == "" {
 		return
@@ -230,8 +228,8 @@ func byAudit(a, b *gate.Verdict) int {
 	return cmp.Or(cmp.Compare(a.Audit.Namespace, b.Audit.Namespace), cmp.Compare(a.Audit.Name, b.Audit.Name))
 }
 
-// setPolicy replaces a policy; one whose Policy is nil has no gate. What does not
-// change the spec, as when a status is written, changes nothing.
+// setPolicy replaces a policy; one whose Policy is nil has no gate. Status changes have no
+// effect.
 func (s *Store) setPolicy(key policyKey, p policy) {
 	s.change(func() bool {
 		before, known := s.policies[key]
@@ -247,7 +245,7 @@ func (s *Store) setPolicy(key policyKey, p policy) {
 	})
 }
 
-// setException replaces an exception; nil for none that counts.
+// setException replaces an exception; nil if it does not count.
 func (s *Store) setException(name types.NamespacedName, exception *gate.Exception) {
 	s.change(func() bool {
 		before := s.exceptions[name]
@@ -263,7 +261,7 @@ func (s *Store) setException(name types.NamespacedName, exception *gate.Exceptio
 	})
 }
 
-// setNode sets the architecture of a node; empty for a node that is gone.
+// setNode sets the architecture of a node; empty if the node is gone.
 func (s *Store) setNode(name, architecture string) {
 	s.change(func() bool {
 		if s.nodes[name] == architecture {
@@ -279,7 +277,7 @@ func (s *Store) setNode(name, architecture string) {
 	})
 }
 
-// setNamespace sets the labels of a namespace, which may be none; nil if it is gone.
+// setNamespace sets the labels of a namespace; nil if it is gone.
 func (s *Store) setNamespace(name string, set labels.Set) {
 	s.change(func() bool {
 		before, known := s.namespaces[name]
@@ -294,7 +292,7 @@ func (s *Store) setNamespace(name string, set labels.Set) {
 	})
 }
 
-// remember makes the rules anew. It is called with the lock held.
+// remember rebuilds the rules. The caller holds the lock.
 func (s *Store) remember() {
 	next := &rules{architectures: slices.Compact(slices.Sorted(maps.Values(s.nodes)))}
 	for _, key := range slices.SortedFunc(maps.Keys(s.policies), func(a, b policyKey) int {

@@ -18,22 +18,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// Who reads the metrics is found out from the API server, as for kubelets.
+// Token and access reviews for the metrics endpoint, as in kubelets.
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
-// How long the API server's answer about a token is believed, for how many tokens,
-// and how long it may take.
+// How long and for how many tokens the API server's answers are cached, and the timeout of a
+// review.
 const (
 	accessAge     = time.Minute
 	accessTokens  = 128
 	accessTimeout = 10 * time.Second
 )
 
-// Access lets in who presents a bearer token that the API server knows, of somebody
-// who may "get" the path, such as by the ClusterRole mcpaudit-metrics-reader. It is
-// filters.WithAuthenticationAndAuthorization of controller-runtime without the 28 MB
-// that k8s.io/apiserver adds to the program; client certificates are not accepted.
+// Access authorizes requests whose bearer token the API server accepts for "get" on the path,
+// such as by the ClusterRole mcpaudit-metrics-reader. It replaces
+// filters.WithAuthenticationAndAuthorization of controller-runtime, which adds 28 MB of
+// k8s.io/apiserver; client certificates are not accepted.
 func Access(config *rest.Config, client *http.Client) (server.Filter, error) {
 	clients, err := kubernetes.NewForConfigAndClient(config, client)
 	if err != nil {
@@ -44,7 +44,7 @@ func Access(config *rest.Config, client *http.Client) (server.Filter, error) {
 
 type access struct {
 	clients kubernetes.Interface
-	known   *cache.LRUExpireCache // the HTTP status of a request, by the hash of its token, verb and path
+	known   *cache.LRUExpireCache // HTTP status by hash of token, verb and path
 }
 
 func newAccess(clients kubernetes.Interface) *access {
@@ -65,7 +65,7 @@ func (a *access) filter(log logr.Logger, next http.Handler) (http.Handler, error
 	}), nil
 }
 
-// check tells the status that a request gets. Errors are not remembered.
+// check returns the HTTP status for a request. Errors are not cached.
 func (a *access) check(request *http.Request) (int, error) {
 	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)

@@ -13,29 +13,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// readTimeout bounds how long a scrape waits for a cache that is still filling.
+// readTimeout bounds the wait of a scrape for a cache that is still filling.
 const readTimeout = 5 * time.Second
 
-// Slots say what audits wait for; controllers/slots has them.
+// Slots is the queue of audits. controllers/slots implements it.
 type Slots interface {
-	// Waiting is how many audits wait, by priority.
+	// Waiting returns the number of waiting audits by priority.
 	Waiting() map[string]int
-	// Active is how many slots are taken, Limit how many there are.
+	// Active returns the number of taken slots, Limit of all.
 	Active() int
 	Limit() int
 }
 
 var priorities = words{"requested", "drift", "scheduled"}
 
-// Fleet is a prometheus.Collector of what all audits are like.
+// Fleet is a prometheus.Collector of the current state of all audits.
 type Fleet struct {
-	// Cache reads audits and Pods. They are not copied, and only looked at.
+	// Cache reads audits and Pods without copying them.
 	Cache client.Reader
 	// RunNamespace is where the audit Pods are.
 	RunNamespace string
-	// Elected is closed once this replica leads; only then it tells anything.
+	// Elected is closed once this replica leads; until then nothing is collected.
 	Elected <-chan struct{}
-	// Slots may be nil: then nothing is told of them.
+	// Slots may be nil to omit their metrics.
 	Slots Slots
 	Clock clock.PassiveClock
 }
@@ -76,8 +76,8 @@ func (f *Fleet) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A cache that cannot be read tells
-// nothing: absent() finds a missing series, and nobody finds a wrong 0.
+// Collect implements prometheus.Collector. It reports nothing if the cache cannot be read:
+// absent() detects a missing series, but nothing detects a wrong 0.
 func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	select {
 	case <-f.Elected:
@@ -101,8 +101,8 @@ func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// count passes over all audits. The list shares what is behind the pointers with
-// the cache, so that its cost is a few words for each audit.
+// count passes over all audits. The list shares memory with the cache, so it costs a few words
+// per audit.
 func (f *Fleet) count(ctx context.Context) (*tally, error) {
 	var audits v1alpha1.MCPServerAuditList
 	if err := f.Cache.List(ctx, &audits, client.UnsafeDisableDeepCopy); err != nil {

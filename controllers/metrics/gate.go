@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Gate counts what the gate answers. Each replica answers, so each counts its own.
+// Gate counts the gate's answers, on each replica.
 type Gate struct {
 	decisions *prometheus.CounterVec
 	duration  prometheus.Histogram
@@ -17,18 +17,18 @@ type Gate struct {
 	errors    *prometheus.CounterVec
 }
 
-// GateState has what the gate of a replica rests on.
+// GateState is the state that a replica's gate depends on.
 type GateState interface {
-	// Verdicts that it knows.
+	// Verdicts returns the number of known verdicts.
 	Verdicts() int
-	// Expires is when the certificate that it serves with ends; zero without one.
+	// Expires returns the expiry of the serving certificate; zero without one.
 	Expires() time.Time
 }
 
 var (
 	gateDecisions = words{"denied", "warned", "audited", "allowed", "unmatched"}
 	gateModes     = words{string(v1alpha1.GateEnforce), string(v1alpha1.GateWarn), string(v1alpha1.GateAudit), none}
-	// answerReasons of a decision, or of what could not be read.
+	// answerReasons are the reasons of decisions, and of unreadable objects.
 	answerReasons = slices.Concat(gateReasons, words{"Unreadable", none})
 	gateErrors    = words{"not_synced", "malformed", "too_large", "slow", "busy", "panic", "use_lost"}
 )
@@ -54,7 +54,7 @@ func NewGate(registry prometheus.Registerer, state GateState) *Gate {
 			Help: "Requests that the gate could not decide, so that failurePolicy did, and uses of exceptions that could not be recorded.",
 		}, []string{"cause"}),
 	}
-	// rate() does not see the first one of a series that begins with it
+	// rate() ignores the first event of a series that starts with it
 	for _, cause := range gateErrors {
 		g.errors.WithLabelValues(cause)
 	}

@@ -1,10 +1,9 @@
-// Package metrics tells of audits in numbers. No label takes a value that a tenant
-// chooses: no name, no namespace, no rule; every word comes from a closed list.
+// Package metrics exports the metrics of audits. No label takes a value that a tenant chooses,
+// such as a name, namespace or rule: every value comes from a closed list.
 //
-// Metrics counts what happens, and starts from nothing with each process. Fleet
-// tells what is, from the manager's cache at the time of a scrape: it is as true
-// after a restart as before it. Of several replicas only the leader tells it, so
-// that sums over replicas are right.
+// Metrics counts events and starts at zero with each process. Fleet reports the current state
+// from the manager's cache at scrape time, unaffected by restarts. Only the leader reports it,
+// so sums over replicas are right.
 package metrics
 
 import (
@@ -66,10 +65,10 @@ func (m *Metrics) Decided(verdict, reason, trigger string, took time.Duration) {
 	}
 }
 
-// Started counts an audit whose Pod was created, so long after it was due.
+// Started counts an audit whose Pod was created, and how long after it was due.
 func (m *Metrics) Started(waited time.Duration) { m.wait.Observe(waited.Seconds()) }
 
-// Attested counts a report that was stored, by the outcome of its statement.
+// Attested counts a stored report by the outcome of its statement.
 func (m *Metrics) Attested(outcome string) {
 	m.attested.WithLabelValues(statements.label(outcome)).Inc()
 }
@@ -80,7 +79,7 @@ type Images interface {
 	Digest(ctx context.Context, image string, pullSecrets []corev1.Secret) (string, error)
 }
 
-// Count wraps what resolves images, and counts the outcomes.
+// Count wraps an image resolver and counts the outcomes.
 func (m *Metrics) Count(images Images) Images { return counted{images, m.images} }
 
 type counted struct {

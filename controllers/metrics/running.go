@@ -8,11 +8,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// RunningContainer says what the gate's policies think of a container that runs.
+// RunningContainer is the policies' view of a running container.
 type RunningContainer struct {
-	// Reason of the policy that thinks worst of it.
+	// Reason of the strictest policy.
 	Reason v1alpha1.GateReason
-	// Denied: by what is known now it would be denied, were the policy in mode Enforce.
+	// Denied means that a policy would deny it now in mode Enforce.
 	Denied bool
 }
 
@@ -26,8 +26,8 @@ var gateReasons = words{
 var runningContainersDesc = gauge("gate_running_containers",
 	"Containers that run and that a policy of the gate is about, by the reason of the policy that thinks worst of them, and whether they would be denied.", "reason", "denied")
 
-// Running is a prometheus.Collector of what runs in spite of the gate. controllers/drift
-// counts it, on the leader: elsewhere Containers is nil, and nothing is told.
+// Running is a prometheus.Collector of running containers by compliance. controllers/drift
+// counts them on the leader; elsewhere Containers is nil, and nothing is collected.
 type Running struct {
 	Containers func() map[RunningContainer]int
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// behaviorRules are the rules about what a server did that it had not done before.
+// behaviorRules is the prefix of the rules about new behaviour.
 const behaviorRules = "MCPA-BEHAVIOR-"
 
 // state is a verdict with the reason of Ready.
 type state struct{ verdict, reason string }
 
-// usual are the states that are told even while no audit is in them, so that a
-// series is there before the first alert needs it. A Pass or a Fail can stay beside
-// another reason, such as Suspended; those are told when they occur.
+// usual are the states that always have a series, so it exists before the first alert needs it.
+// A Pass or Fail with another reason, such as Suspended, is reported when it occurs.
 var usual = []state{
 	{string(v1alpha1.VerdictPass), v1alpha1.ReasonPassed},
 	{string(v1alpha1.VerdictFail), v1alpha1.ReasonFindingsAboveThreshold},
@@ -30,16 +29,16 @@ var usual = []state{
 	{none, v1alpha1.ReasonCollecting}, {none, v1alpha1.ReasonSuspended}, {none, v1alpha1.ReasonInvalidSpec}, {none, v1alpha1.ReasonNotAllowed},
 }
 
-// ages are the classes of the age of a verdict; the last one has no end.
+// ages are the buckets of verdict ages; the last one is open.
 var ages = []struct {
 	word  string
 	below time.Duration
 }{{"1h", time.Hour}, {"1d", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour}, {"older", 1<<63 - 1}}
 
-// streaks are the classes of status.consecutiveFailures.
+// streaks are the buckets of status.consecutiveFailures.
 var streaks = []string{"1", "2", "3_or_more"}
 
-// tally adds up a pass over all audits.
+// tally sums a pass over all audits.
 type tally struct {
 	now          time.Time
 	states       map[state]int
@@ -51,7 +50,7 @@ type tally struct {
 	failing      map[string]int // by streak
 	suspended    int
 	ages         map[string]int
-	oldest       time.Time // verdict; zero if there is none
+	oldest       time.Time // of all verdicts; zero if there is none
 	overdue      time.Duration
 }
 
@@ -72,7 +71,7 @@ func newTally(now time.Time) *tally {
 	return t
 }
 
-// zeros has a series of each word, also while nothing is counted for it.
+// zeros returns a map with a zero for each word.
 func zeros(words []string) map[string]int {
 	counts := map[string]int{}
 	for _, word := range words {
@@ -81,7 +80,7 @@ func zeros(words []string) map[string]int {
 	return counts
 }
 
-// add counts an audit. It only reads: the object is the cache's own.
+// add counts an audit without modifying it: the object is the cache's.
 func (t *tally) add(audit *v1alpha1.MCPServerAudit) {
 	status := &audit.Status
 	verdict := none
@@ -105,7 +104,7 @@ func (t *tally) add(audit *v1alpha1.MCPServerAudit) {
 	t.addTimes(audit)
 }
 
-// reasonOf is the reason of a condition as a label; absent if it is not there.
+// reasonOf returns the reason of a condition as a label; absent if the condition is missing.
 func reasonOf(status *v1alpha1.MCPServerAuditStatus, condition, absent string, known words) string {
 	if c := meta.FindStatusCondition(status.Conditions, condition); c != nil {
 		return known.label(c.Reason)
@@ -149,7 +148,7 @@ func (t *tally) addTimes(audit *v1alpha1.MCPServerAudit) {
 	}
 }
 
-// isRunning reports whether an audit is beyond waiting.
+// isRunning reports whether an audit is past waiting.
 func isRunning(status *v1alpha1.MCPServerAuditStatus) bool {
 	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAuditing)
 	return c != nil && (c.Reason == v1alpha1.ReasonRunning || c.Reason == v1alpha1.ReasonCollecting)

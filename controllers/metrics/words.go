@@ -7,15 +7,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// other stands for every word that is not in a closed list. Most words come from
-// constants; some cross the boundary to the runner, which an audited server might
-// take over, and none of them may make a time series.
+// other replaces every word that is not in a closed list. Most words are constants; some come
+// from the runner, which an audited server might take over, and must not create time series.
 const other = "other"
 
-// none is the verdict of an audit that has none yet.
+// none is the verdict of an audit without one.
 const none = "None"
 
-// words are a closed list of values of a label.
+// words is a closed list of label values.
 type words []string
 
 func (w words) label(word string) string {
@@ -37,13 +36,13 @@ var (
 
 	readyReasons = reasonsOf(v1alpha1.ConditionReady)
 
-	// auditedReasons of the condition Audited, when it is False.
+	// auditedReasons are those of Audited=False.
 	auditedReasons = causes()
 
-	// statements say what becomes of the statement of a report.
+	// statements are the outcomes of a report's statement.
 	statements = words{"signed", "unsigned", "key_unusable", "none"}
 
-	// driftReasons of ManifestStable, when it is False.
+	// driftReasons are those of ManifestStable=False.
 	driftReasons = words(v1alpha1.ReasonsOf(v1alpha1.ConditionManifestStable).False)
 
 	// verdictReasons explain a verdict.

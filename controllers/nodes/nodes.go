@@ -1,4 +1,4 @@
-// Package nodes knows what all nodes of the cluster can do. The reconciler asks
+// Package nodes determines which features all nodes of the cluster have. The reconciler asks
 // before it creates an audit Pod, which may be scheduled to any of them.
 package nodes
 
@@ -15,28 +15,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// keep is how long an answer is good: nodes seldom change what they can do, and
-// they are too many and too large to watch for that.
+// keep is how long an answer is cached: features seldom change, and nodes are too many and too
+// large to watch for them.
 const keep = 5 * time.Minute
 
-// pageSize bounds what is held of the nodes at a time.
+// pageSize is the page size of the node list.
 const pageSize = 100
 
-// Support has the runtime handlers with which Pods may have a user namespace, on every
-// node that they can be scheduled to and that has the handler. The handler of Pods without
-// a RuntimeClass has no name, and every node has to have it.
+// Support has the runtime handlers that support user namespaces on every schedulable node that
+// has them. The key for Pods without a RuntimeClass is empty, and every node must support it.
 type Support map[string]bool
 
-// Features answers from a list that is some minutes old at most. The zero value is
-// ready to be used, by several at a time.
+// Features answers from a cached node list. The zero value is ready to use, and safe for
+// concurrent use.
 type Features struct {
 	sync.Mutex
 	until time.Time
 	users Support
 }
 
-// UserNamespaces tells where Pods may have user namespaces of their own (hostUsers:
-// false). Nodes that may not be listed count as nodes that cannot.
+// UserNamespaces returns where Pods may have user namespaces (hostUsers: false). If listing
+// nodes is forbidden, none may.
 func (f *Features) UserNamespaces(ctx context.Context, reader client.Reader, now time.Time) (Support, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -51,8 +50,8 @@ func (f *Features) UserNamespaces(ctx context.Context, reader client.Reader, now
 	return f.users, nil
 }
 
-// userNamespaces asks all nodes. One that does not say what its handlers can do may have
-// any of them.
+// userNamespaces reads all nodes. One that does not report its handlers' features may have any
+// handler.
 func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) {
 	counted, able, having := 0, map[string]int{}, map[string]int{}
 	for token := ""; ; {
@@ -86,11 +85,11 @@ func userNamespaces(ctx context.Context, reader client.Reader) (Support, error) 
 	return support, nil
 }
 
-// Unknown stands for the architecture of a node that is gone or may not be read.
+// Unknown is the platform of a node that is gone or may not be read.
 const Unknown = "linux/unknown"
 
-// Platform returns the platform of a node, such as "linux/amd64", or Unknown. It lists the one node:
-// that takes no right besides the one that UserNamespaces needs.
+// Platform returns the platform of a node, such as "linux/amd64", or Unknown. It uses a list of
+// one node, which needs no further permission.
 func Platform(ctx context.Context, reader client.Reader, name string) (string, error) {
 	var found corev1.NodeList
 	if name == "" {

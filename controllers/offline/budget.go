@@ -13,34 +13,34 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Who administers a namespace may write policies, each of which trusts all audits of the
-// cluster. The manager holds all of their lists in memory, and etcd stores them.
+// Namespace admins may write policies, each of which may trust all audits of the cluster. The
+// manager holds all of their lists in memory, and etcd stores them.
 const (
-	// maxPolicies of a namespace have lists.
+	// maxPolicies is the number of policies with lists in a namespace.
 	maxPolicies = 16
-	// maxBytes bounds the lists of all namespaces together. Those of
-	// ClusterMCPAuditPolicies are the administrator's own, and have no bound.
+	// maxBytes bounds the lists of all namespaces together. Those of ClusterMCPAuditPolicies
+	// are the administrator's own and unbounded.
 	maxBytes = 32 << 20
 )
 
-// budget collects objects within the bounds.
+// budget collects objects within the limits.
 type budget struct {
 	Objects
 	left int // bytes
-	// full: a policy that trusts others' audits found no room, so none after it is tried.
+	// full is set once a policy that trusts other namespaces' audits did not fit: later ones
+	// are not tried.
 	full bool
 }
 
-// turn is a policy, and its place among those of its namespace.
+// turn is a policy and its position in its namespace.
 type turn struct {
 	*rule
 	place int
 }
 
-// inTurns orders policies for the budget: those of the cluster first, then the first one
-// of each namespace, the second one of each, and so on, so that no namespace with many
-// policies takes the room of the others. Of one turn those come first whose lists are only
-// about audits of their own namespace.
+// inTurns orders policies for the budget: those of the cluster, then the first of each
+// namespace, the second of each, and so on, so no namespace with many policies crowds out
+// others. Within a turn, lists about audits of their own namespace come first.
 func inTurns(rules []*rule) []turn {
 	of := map[string]int{}
 	turns := make([]turn, len(rules))
@@ -57,7 +57,7 @@ func inTurns(rules []*rule) []turn {
 	return turns
 }
 
-// reach is 0 for a policy whose lists grow with the audits of its own namespace alone.
+// reach is 0 for a policy whose lists only cover audits of its own namespace.
 func (r *rule) reach() int {
 	if r.namespace != "" && r.trust.AuditNamespaces == v1alpha1.AuditsSame {
 		return 0
@@ -65,7 +65,7 @@ func (r *rule) reach() int {
 	return 1
 }
 
-// compile adds the objects of a policy, or says why there is no room for them.
+// compile adds the objects of a policy, or records that they do not fit.
 func (b *budget) compile(t turn, w World) {
 	if t.place > maxPolicies {
 		b.Problems[t.policy()] = fmt.Sprintf("the namespace has more than %d policies with gate.offline, and only the first by name have lists", maxPolicies)
@@ -98,7 +98,7 @@ func (b *budget) refuse(t turn) {
 	b.Problems[t.policy()] = fmt.Sprintf("the lists of the policies of all namespaces have more than %d MiB: trust fewer audits, or have fewer policies with gate.offline", maxBytes>>20)
 }
 
-// sort puts the objects into an order that does not depend on turns.
+// sort makes the order of the objects independent of the turns.
 func (b *budget) sort() {
 	slices.SortStableFunc(b.Lists, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(b.Bindings, func(a, b *admissionv1.ValidatingAdmissionPolicyBinding) int { return strings.Compare(a.Name, b.Name) })

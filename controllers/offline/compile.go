@@ -20,40 +20,40 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
-// The static policies, by which lists are told apart.
+// The static policies, which also distinguish the lists.
 const (
 	policyDenied = "mcpaudit-denied"
 	policyPassed = "mcpaudit-passed"
 )
 
-// The labels of what is kept, by which a binding finds its lists. The namespace is empty
-// for those of a ClusterMCPAuditPolicy.
+// Labels by which a binding finds its lists. The namespace is empty for a
+// ClusterMCPAuditPolicy.
 const (
 	labelList      = "mcpaudit.dev/offline"
 	labelPolicy    = "mcpaudit.dev/policy"
 	labelNamespace = "mcpaudit.dev/policy-namespace"
 )
 
-// World has what lists are compiled from, besides the policies.
+// World is the input of the lists, besides the policies.
 type World struct {
 	Facts      gate.Facts
 	Verdicts   []*gate.Verdict
 	Exceptions []*v1alpha1.MCPAuditException
 }
 
-// Objects are to be there.
+// Objects is the desired state.
 type Objects struct {
 	Lists    []*corev1.ConfigMap
 	Bindings []*admissionv1.ValidatingAdmissionPolicyBinding
-	// Problems say why there is nothing of a policy, whose objects are left as they are.
+	// Problems are why a policy has no objects; its existing ones are left alone.
 	Problems map[Policy]string
-	// Notes say what of a policy the objects leave out.
+	// Notes say what the objects of a policy omit.
 	Notes map[Policy]string
-	// Next is when time alone makes other objects of the same world; zero for never.
+	// Next is when time alone changes the objects; zero for never.
 	Next time.Time
 }
 
-// Policy names one.
+// Policy identifies a policy.
 type Policy struct {
 	v1alpha1.PolicyReference
 	// Namespace of an MCPAuditPolicy; empty for a ClusterMCPAuditPolicy.
@@ -66,11 +66,11 @@ type rule struct {
 	match                 v1alpha1.ClusterMatch
 	gate                  v1alpha1.Gate
 	trust                 v1alpha1.Trust
-	// read is the policy without what it matches, which the API server looks at.
+	// read is the policy without its match, which the API server evaluates.
 	read *gate.Policy
 }
 
-// readPolicy and readClusterPolicy are nil for a policy that has nothing enforced offline.
+// readPolicy and readClusterPolicy return nil for a policy without an offline gate.
 func readPolicy(policy *v1alpha1.MCPAuditPolicy) *rule {
 	p := policy.DeepCopy()
 	read := gate.ReadPolicy(p)
@@ -101,7 +101,7 @@ func readClusterPolicy(policy *v1alpha1.ClusterMCPAuditPolicy) *rule {
 	return r
 }
 
-// Compile makes the objects of all policies. The same world makes the same objects.
+// Compile returns the objects of all policies. It is deterministic.
 func Compile(policies []*v1alpha1.MCPAuditPolicy, clusterPolicies []*v1alpha1.ClusterMCPAuditPolicy, w World) Objects {
 	return compileWithin(maxBytes, policies, clusterPolicies, w)
 }
@@ -141,8 +141,8 @@ func (r *rule) compileAll(w World) (Objects, error) {
 	return objects, errors.Join(problems...)
 }
 
-// isGated reports whether a policy could decide about anything: one of a namespace that
-// is not in the gate has no lists.
+// isGated reports whether a policy can have an effect: one in a namespace outside the gate has
+// no lists.
 func (r *rule) isGated(facts gate.Facts) bool {
 	if r.namespace == "" || facts.NamespaceLabels == nil {
 		return true
@@ -155,13 +155,13 @@ func (r *rule) policy() Policy {
 	return Policy{v1alpha1.PolicyReference{Kind: r.kind, Name: r.name}, r.namespace}
 }
 
-// requires reports whether the rule has an allow list, which it needs only if it denies
-// images without an audit.
+// requires reports whether the rule has an allow list: only if it denies images without an
+// audit.
 func (r *rule) requires() bool {
 	return r.gate.Offline == v1alpha1.OfflineRequirePassed && r.gate.OnMissing == v1alpha1.ActionDeny
 }
 
-// prefix of the keys of a namespace.
+// prefix returns the prefix of the keys of a namespace.
 func (r *rule) prefix(namespace string) string {
 	if r.namespace == "" && r.trust.AuditNamespaces == v1alpha1.AuditsSame {
 		return namespace + "."
@@ -169,7 +169,7 @@ func (r *rule) prefix(namespace string) string {
 	return ""
 }
 
-// compile makes one list of a policy, and what binds it.
+// compile makes one list of a policy and its binding.
 func (r *rule) compile(policy string, w World, into *Objects) error {
 	header := r.header()
 	excepted := r.exceptions(w, header, into)
@@ -181,7 +181,7 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	}
 	subjects := r.subjects(w)
 	if policy == policyPassed {
-		for key := range excepted { // also those that nothing is known of
+		for key := range excepted { // including those without verdicts
 			if subjects[key] == nil {
 				subjects[key] = &subject{}
 			}
@@ -210,7 +210,7 @@ func (r *rule) compile(policy string, w World, into *Objects) error {
 	return r.objects(policy, header, fill(list), into)
 }
 
-// header returns what all shards of a list say besides.
+// header returns the data that all shards of a list share.
 func (r *rule) header() map[string]string {
 	kind := "policy "
 	if r.namespace == "" {
@@ -232,8 +232,8 @@ func (r *rule) header() map[string]string {
 	return header
 }
 
-// exceptions writes the exceptions of a policy into the header: each by an id, with its
-// namespace and its selector. It returns their ids as ",id,id,", by the key that they except.
+// exceptions writes a policy's exceptions into the header: by id, with namespace and selector.
+// It returns their ids as ",id,id,", by the keys that they except.
 func (r *rule) exceptions(w World, header map[string]string, into *Objects) map[string]string {
 	found := map[string]string{}
 	if r.trust.IgnoreExceptions {
@@ -264,14 +264,14 @@ func (r *rule) exceptions(w World, header map[string]string, into *Objects) map[
 	return found
 }
 
-// next has the objects looked at again at a time.
+// next schedules a recompilation.
 func (o *Objects) next(at time.Time) {
 	if o.Next.IsZero() || at.Before(o.Next) {
 		o.Next = at
 	}
 }
 
-// ageing has them looked at again when a verdict gets too old.
+// ageing schedules a recompilation for when a verdict becomes too old.
 func (o *Objects) ageing(r *rule, verdicts []*gate.Verdict, now time.Time) {
 	if r.gate.MaxAge == nil {
 		return
@@ -285,14 +285,15 @@ func (o *Objects) ageing(r *rule, verdicts []*gate.Verdict, now time.Time) {
 	}
 }
 
-// hash names what has a name that is too long or has other letters. Who may write
-// exceptions in one namespace must find no name that has the hash of another's.
+// hash replaces names that are too long or have invalid characters. It must be
+// collision-resistant: exception authors in one namespace must not find a name with another's
+// hash.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:16])
 }
 
-// objects are the ConfigMaps of a list, and the binding.
+// objects makes the ConfigMaps of a list and its binding.
 func (r *rule) objects(policy string, header, list map[string]string, into *Objects) error {
 	name := policy + ".cluster." + r.name
 	if r.namespace != "" {
@@ -327,8 +328,8 @@ func (r *rule) objects(policy string, header, list map[string]string, into *Obje
 	return nil
 }
 
-// missing returns what comes of a list that somebody deleted: a deny list is empty then, and
-// of an allow list nothing has passed.
+// missing returns what a deleted list means: an empty deny list, or an allow list that admits
+// nothing.
 func missing(policy string) admissionv1.ParameterNotFoundActionType {
 	if policy == policyPassed {
 		return admissionv1.DenyAction

@@ -1,4 +1,4 @@
-// Package offline keeps what the API server enforces by itself, also while the
-// operator does not answer: lists in ConfigMaps and bindings of the static
-// ValidatingAdmissionPolicies of config/policy, which look into them.
+// Package offline maintains what the API server enforces by itself, even while the operator is
+// down: lists in ConfigMaps, and bindings of the static ValidatingAdmissionPolicies in
+// config/policy that read them.
 package offline

@@ -11,37 +11,37 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// What is written here is read by the CEL of config/policy/lookup, which says the same
-// in its own words: a test holds the two together.
+// The CEL in config/policy/lookup reads this encoding and implements it again: a test compares
+// the two.
 
-// spaces makes one word of a text: what separates words, fields, commands and lines is
-// in none.
+// spaces escapes the separators of words, fields, commands and lines.
 var spaces = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A", "\r", "%0D")
 
-// sentences have spaces, and nothing else that separates.
+// sentences replaces separators other than spaces.
 var sentences = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// idPrefix is how the key of an image's ID begins, which is the digest of its config: a
-// manifest may have been made to have the same one.
+// idPrefix marks keys of image IDs, which are config digests: a manifest may have been made
+// with an equal digest.
 const idPrefix = "id:"
 
-// keyOf returns how the line about an image begins: its digest, idPrefix and its ID, or its
-// name in full, which has a slash. No two images have one. prefix is the namespace and a
-// dot where each namespace has lists of its own.
+// keyOf returns the key at the start of an image's line: its digest, idPrefix and its ID, or
+// its full name, which contains a slash. Keys are unique. prefix is the namespace and a dot for
+// lists by namespace.
 func keyOf(prefix, image string) string { return prefix + spaces.Replace(image) }
 
-// buckets is how many there are of a list: for each request the API server converts all
-// that ConfigMaps have, which it takes time for by the entry, and little by the byte.
+// buckets is the number of entries in a list: for each request the API server converts whole
+// ConfigMaps, at a cost per entry rather than per byte.
 const buckets = 256
 
-// placed is how many of the last letters of a key say in which bucket it is.
+// placed is the number of trailing characters that select a key's bucket.
 const placed = 32
 
-// alphabet holds the characters of keys, shuffled so that names that differ in a number spread over all buckets.
+// alphabet has the characters of keys, shuffled so that names that differ in a number spread
+// over all buckets.
 const alphabet = "2QG@Rxaqvy64VIHkn5MbCNwrEF[uDS+l%]-7si3.XTz/Z1LWOo:K0d8J9peA_fcBhUmjgYtP"
 
-// bucketOf is the entry of a ConfigMap in which the line about a key is. It says nothing
-// about who the key is of: names that somebody chose may all be in one.
+// bucketOf returns the ConfigMap entry of a key. It proves nothing about the key: chosen names
+// may all share one.
 func bucketOf(key string) string {
 	sum, letters := 0, []rune(key)
 	for _, letter := range letters[max(len(letters)-placed, 0):] {
@@ -50,8 +50,8 @@ func bucketOf(key string) string {
 	return "b" + strconv.Itoa(sum%buckets)
 }
 
-// fill puts a list into buckets: a line for each key, of what is said about each of its
-// commands. Lines begin with what ends others, so that a key is found by what is around it.
+// fill puts a list into buckets: one line per key, with its commands. Lines start with the
+// delimiter that ends others, so a key is found by its surroundings.
 func fill(list map[string][]string) map[string]string {
 	filled := map[string]*strings.Builder{}
 	for _, key := range slices.Sorted(maps.Keys(list)) {
@@ -69,8 +69,8 @@ func fill(list map[string][]string) map[string]string {
 	return texts
 }
 
-// words encodes one half of a command line: each word is followed by a space, so that no
-// word and an empty one differ.
+// words encodes half a command line: each word is followed by a space, so no words and one
+// empty word differ.
 func words(list []string) string {
 	var text strings.Builder
 	for _, word := range list {
@@ -80,8 +80,8 @@ func words(list []string) string {
 	return text.String()
 }
 
-// requirements encodes a selector, a line each: operator, key and values. Neither can
-// have a space or a comma.
+// requirements encodes a selector, one line each: operator, key and values, which cannot
+// contain spaces or commas.
 func requirements(selector *metav1.LabelSelector) string {
 	if selector == nil {
 		return ""
@@ -99,8 +99,8 @@ func requirements(selector *metav1.LabelSelector) string {
 	return text.String()
 }
 
-// images is one expression for all globs of a policy, on the name in full: as package
-// gate has it, a digest makes up for any tag, and the id of an image for any name.
+// images joins all globs of a policy into one expression on the full name: as in package gate,
+// a digest matches any tag, and an image ID any name.
 func images(globs []string) string {
 	var all []string
 	for _, glob := range globs {

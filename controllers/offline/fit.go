@@ -10,24 +10,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// The lists of one policy are about the audits and exceptions of many namespaces. Whoever
-// may write these in one of them must not make a ConfigMap that the API server refuses: the
-// lists would stay as they are, for all. What does not fit is denied, and the policy's
-// condition says so.
+// A policy's lists cover audits and exceptions of many namespaces. Authors in one of them must
+// not be able to make a ConfigMap that the API server rejects, which would freeze the lists for
+// all. What does not fit is denied, and the policy's condition says so.
 const (
-	// maxBucket is the most bytes of an entry, and maxTold of the encoded words of a command
-	// line that is told: the rest is known by its digest only.
+	// maxBucket bounds an entry, and maxTold the encoded words of a command line, in bytes:
+	// longer ones are known only by digest.
 	maxBucket = maxShard / 4
 	maxTold   = 2 << 10
-	// maxExceptions is the most bytes of all exceptions of a policy, maxException of one;
-	// maxOfNamespace of one namespace have room, for each is named beside its images.
+	// maxExceptions bounds all exceptions of a policy and maxException one of them, in bytes;
+	// maxOfNamespace is how many fit per namespace, as each is named beside its images.
 	maxExceptions  = maxShard / 2
 	maxException   = 8 << 10
 	maxOfNamespace = 64
 )
 
-// fit replaces what is said about the images with the longest lines by a short line, or by
-// nothing if that is empty, until every entry has room. It returns how many were replaced.
+// fit replaces the longest lines by a short one, or removes them if that is empty, until every
+// entry fits. It returns how many were replaced.
 func fit(list map[string][]string, short string) (replaced int) {
 	sizes, of := map[string]int{}, map[string][]string{}
 	size := func(key string) int { return len(key) + len(strings.Join(list[key], "\r")) + 2 }
@@ -57,7 +56,7 @@ func fit(list map[string][]string, short string) (replaced int) {
 	return replaced
 }
 
-// listed chooses the exceptions that have room, those of each namespace in turns.
+// listed chooses the exceptions that fit, taking turns between namespaces.
 func listed(all []*v1alpha1.MCPAuditException) (some []*v1alpha1.MCPAuditException, leftOut int) {
 	type turn struct {
 		place int
@@ -94,7 +93,7 @@ func (r *rule) excepts(e *v1alpha1.MCPAuditException, w World) bool {
 		(r.namespace == "" || e.Namespace == r.namespace) && w.Facts.Now.Before(read.Expires)
 }
 
-// note has the policy's condition say that its lists are not about everything.
+// note adds a note to the policy's condition that its lists are incomplete.
 func (o *Objects) note(r *rule, format string, args ...any) {
 	if o.Notes == nil {
 		o.Notes = map[Policy]string{}

@@ -10,24 +10,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// What a line says about a command line.
+// The verdict field of a line.
 const (
 	lineDeny = "deny"
 	linePass = "pass"
 	lineNone = "none" // neither, but there may be an exception
 )
 
-// another is a command that no image is audited with: what is decided about it holds for
-// all that are not told of. It is in no line.
+// another stands for a command that no image was audited with: the decision about it applies to
+// all unlisted commands. It is never written.
 const another = "\x00"
 
-// subject is an image in a list, as the gate is asked about it.
+// subject is an image in a list.
 type subject struct {
 	image, namespace string
 	verdicts         []*gate.Verdict
 }
 
-// subjects are the images that a policy has verdicts on that count, by key.
+// subjects returns the images that a policy has valid verdicts on, by key.
 func (r *rule) subjects(w World) map[string]*subject {
 	found := map[string]*subject{}
 	for _, v := range w.Verdicts {
@@ -59,8 +59,8 @@ func (r *rule) subjects(w World) map[string]*subject {
 	return found
 }
 
-// opinions asks the gate about an image: with each command that it was audited with, by
-// CommandDigest, and with another.
+// opinions asks the gate about an image: with each audited command, by CommandDigest, and with
+// another.
 func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1alpha1.Digest]gate.Opinion {
 	commands := []*gate.Verdict{{CommandDigest: another, Command: []string{another}}}
 	known := map[v1alpha1.Digest]bool{}
@@ -90,20 +90,20 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 	return answers
 }
 
-// showable reports whether the words of a verdict are known, are those that are run, and are few
-// enough to be showable.
+// showable reports whether a verdict's command line is known, was run as written, and is short
+// enough to list.
 func showable(v *gate.Verdict) bool {
 	return len(words(v.Command))+len(words(v.Args)) <= maxTold && v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
 		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), func(word string) bool { return strings.Contains(word, "$(") })
 }
 
-// line is a line about a command line, or with "*" about any.
+// line formats a line for a command line, or with "*" for any.
 func line(command, args, verdict, exceptions, end string) string {
 	return strings.Join([]string{command, args, verdict, exceptions, end}, "\t")
 }
 
-// denied are the lines of the deny list: for what has an observation against it. What
-// passed is told where otherwise anything would be denied.
+// denied returns the lines of the deny list: observations against an image. Passed commands are
+// listed where everything else would be denied.
 func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	against := func(v *gate.Verdict) bool {
 		return observed(p.Standing(v, w.Facts.Now))
@@ -113,7 +113,7 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	}
 	answers := s.opinions(p, w, "")
 	any, of := denies(answers[another]), end(answers[another])
-	// A whole command line may be one that passed: only its digest is known.
+	// The whole command line may be that of a pass that is known only by digest.
 	all := any && !slices.ContainsFunc(s.verdicts, func(v *gate.Verdict) bool { return v.ArgvDigest != "" && !against(v) })
 	var lines []string
 	for _, v := range s.distinct(answers) {
@@ -134,16 +134,16 @@ func (s *subject) denied(p *gate.Policy, w World, exceptions string) []string {
 	return lines
 }
 
-// observed reports whether a reason is something that an audit saw.
+// observed reports whether a reason is an observation of an audit.
 func observed(reason v1alpha1.GateReason) bool {
 	return reason == v1alpha1.GateFailed || reason == v1alpha1.GateExposed || reason == v1alpha1.GateDrifted
 }
 
-// denies reports whether an image is denied for what an audit saw.
+// denies reports whether an image is denied for an observation.
 func denies(o gate.Opinion) bool { return o.Action == v1alpha1.ActionDeny && observed(o.Reason) }
 
-// passed are the lines of the allow list: for what is admitted. Platforms are left to
-// the gate, which knows where a Pod may run.
+// passed returns the lines of the allow list. Platforms are left to the gate, which knows where
+// a Pod may run.
 func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 	architectures := map[string]bool{"": true}
 	for _, v := range s.verdicts {
@@ -162,7 +162,7 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 		switch {
 		case passes[v.CommandDigest] && !passes[another]:
 			lines = append(lines, line(words(v.Command), words(v.Args), linePass, "", ""))
-		case !passes[v.CommandDigest]: // said as the gate says it
+		case !passes[v.CommandDigest]: // with the gate's own text
 			lines = append(lines, line(words(v.Command), words(v.Args), lineNone, exceptions, end(o)))
 		}
 	}
@@ -175,7 +175,7 @@ func (s *subject) passed(p *gate.Policy, w World, exceptions string) []string {
 	return lines
 }
 
-// distinct are verdicts of which each has a command of its own, in the order of those.
+// distinct returns one verdict per command, in order.
 func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Verdict {
 	seen := map[v1alpha1.Digest]bool{}
 	var list []*gate.Verdict
@@ -189,5 +189,5 @@ func (s *subject) distinct(answers map[v1alpha1.Digest]gate.Opinion) []*gate.Ver
 	return list
 }
 
-// end returns what an opinion says after the image, which is said as the object names it.
+// end returns the finding after the image, which callers name as the object does.
 func end(o gate.Opinion) string { return sentences.Replace(o.Finding) }

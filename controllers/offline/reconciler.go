@@ -21,43 +21,41 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// Reconciler writes the lists and the bindings. It has no object of its own: each pass
-// compares all that there is with all that there is to be.
+// Reconciler writes the lists and bindings. It reconciles everything in one pass.
 type Reconciler struct {
-	// Client writes, and reads policies and exceptions from the manager's cache; Live
-	// reads what the cache may not have yet.
+	// Client writes, and reads policies and exceptions from the manager's cache; Live bypasses
+	// it.
 	Client client.Client
 	Live   client.Reader
 	Index  sweep.Index
 	Clock  clock.PassiveClock
 
-	// kept has the lists and the bindings, and nothing else of their kinds.
+	// kept is a cache of only the lists and bindings.
 	kept client.Reader
 
 	mu       sync.Mutex
 	problems map[Policy]string
 }
 
-// errForeign is about an object that somebody else made, which is left alone.
+// errForeign is about an object that the operator did not make, which is left alone.
 var errForeign = errors.New("there is one of this name that the operator did not make: delete it, or rename the policy")
 
-// lasting is a problem of the world itself: only another world has it no more.
+// lasting is a problem that retrying cannot solve: its inputs must change.
 type lasting string
 
 func (l lasting) Error() string { return string(l) }
 
-// Problem says why what the API server enforces of a policy by itself could not be
-// written; empty if it was.
+// Problem returns why a policy's offline gate could not be written; empty if it was.
 func (r *Reconciler) Problem(ref v1alpha1.PolicyReference, namespace string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.problems[Policy{ref, namespace}]
 }
 
-// Reconcile makes a pass.
+// Reconcile makes one pass.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	if !r.Index.Synced() {
-		return ctrl.Result{}, nil // which wakes it
+		return ctrl.Result{}, nil // the index wakes it
 	}
 	wanted, err := r.compile(ctx)
 	if err != nil {
@@ -103,8 +101,8 @@ func pointers[T any](list []T) []*T {
 	return all
 }
 
-// remember keeps the problems for whoever asks. What lasts is not tried again: whoever
-// writes a policy that cannot be had would delay what time changes for the others.
+// remember keeps the problems for Problem. Lasting ones are not retried, or the author of an
+// impossible policy could delay others.
 func (r *Reconciler) remember(ctx context.Context, problems map[Policy]error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +120,7 @@ func (r *Reconciler) remember(ctx context.Context, problems map[Policy]error) er
 	return errors.Join(again...)
 }
 
-// writer makes one pass. What fails for one policy goes on for the others.
+// writer makes one pass. Failures are per policy.
 type writer struct {
 	*Reconciler
 	lists    map[string]*corev1.ConfigMap
@@ -146,9 +144,9 @@ func (w *writer) read(ctx context.Context) error {
 	return nil
 }
 
-// write applies the differences in an order that never enforces less than before or after:
-// new lists, which only deny more and take over keys; changed lists, which may give keys
-// away; bindings; and last it deletes unused bindings, then lists that no binding needs.
+// write applies the differences so that enforcement never drops below both the old and the new
+// state: new lists, which only deny more or take over keys; changed lists, which may lose keys;
+// bindings; then it deletes unused bindings, and last unused lists.
 func (w *writer) write(ctx context.Context, wanted Objects) {
 	for _, list := range wanted.Lists {
 		if w.lists[list.Name] == nil {
@@ -216,7 +214,7 @@ func policyOf(object client.Object) Policy {
 	return policy
 }
 
-// try does something for a policy for which nothing has failed yet.
+// try runs a write for a policy that has not failed yet.
 func (w *writer) try(object client.Object, do func() error) {
 	policy := policyOf(object)
 	if w.problems[policy] != nil {
@@ -227,8 +225,8 @@ func (w *writer) try(object client.Object, do func() error) {
 	}
 }
 
-// create makes an object. One that is there although it was not known of is ours if
-// it has our labels: then the cache is late, and will tell.
+// create creates an object. An existing unknown one is ours if it has our labels: the cache is
+// stale and will catch up.
 func (w *writer) create(ctx context.Context, object client.Object) error {
 	labels := object.GetLabels()
 	err := w.Client.Create(ctx, object)
@@ -245,7 +243,7 @@ func (w *writer) create(ctx context.Context, object client.Object) error {
 	return nil
 }
 
-// remove deletes just the object that was looked at.
+// remove deletes exactly the object that was read.
 func (w *writer) remove(ctx context.Context, object client.Object) error {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	return client.IgnoreNotFound(w.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version}))

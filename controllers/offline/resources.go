@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
-// namespaces returns the namespaces of a policy that are in the gate.
+// namespaces selects the policy's namespaces in the gate.
 func (r *rule) namespaces() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	if r.match.NamespaceSelector != nil {
@@ -27,7 +27,7 @@ func (r *rule) namespaces() *metav1.LabelSelector {
 	return selector
 }
 
-// resources returns the resources of targets; none for all that the static policy is about.
+// resources returns the resources of targets; nil for all that the static policy covers.
 func resources(targets []v1alpha1.GateTarget) []admissionv1.NamedRuleWithOperations {
 	var rules []admissionv1.NamedRuleWithOperations
 	add := func(groups, versions []string, resources ...string) {

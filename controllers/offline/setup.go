@@ -21,24 +21,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// What the controller does with the API, for the roles in config/rbac.
+// RBAC of the controller.
 //
 // Policies and exceptions are compiled.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpauditpolicies;clustermcpauditpolicies;mcpauditexceptions,verbs=get;list;watch
 //
-// Lists are written next to the operator and nowhere else. To list them is also what
-// the API server asks of whoever binds a policy to them.
+// Lists are written only in the operator's namespace. Binding a policy to them also requires
+// permission to list them.
 // +kubebuilder:rbac:groups="",namespace=mcpaudit-system,resources=configmaps,verbs=get;list;watch;create;update;delete
 //
-// A binding has no namespace, and a create cannot be restricted to a name. It binds one
-// of the static policies of config/policy: the operator may not write policies.
+// Bindings are cluster-scoped, and create cannot be restricted by name. They bind the static
+// policies of config/policy, which the operator may not write.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicybindings,verbs=get;list;watch;create;update;delete
 
-// settle is how long a change waits for others: a storm of verdicts is a few passes.
+// settle is the delay that batches changes: a storm of verdicts takes a few passes.
 const settle = time.Second
 
-// SetupWithManager registers the controller, which runs where the leader is. What it
-// keeps is in a cache of its own: the manager's has nothing of other ConfigMaps either.
+// SetupWithManager registers the controller, which runs on the leader. It has its own cache, as
+// the manager's must not hold foreign ConfigMaps.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	ours, err := labels.NewRequirement(labelList, selection.Exists, nil)
 	if err != nil {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// maxShard is how many bytes of keys and values go into one ConfigMap, which may have
-// 1 MiB with all that is said about it.
+// maxShard bounds the bytes of keys and values in one ConfigMap, which may have 1 MiB including
+// metadata.
 const maxShard = 900_000
 
-// shard is a part of a list: the buckets from From to the next shard's. Together shards
-// have all buckets that there could be, so that each is one shard's.
+// shard is a range of a list's buckets, from From to the next shard. Shards cover all possible
+// buckets without overlap.
 type shard struct {
 	from string
 	keys []string
 }
 
-// shards splits a list. Where it is split depends on what buckets there could be and not on
-// those that there are, so that a change is one of few shards.
+// shards splits a list at boundaries that depend on the possible buckets, not the existing
+// ones, so a change affects few shards.
 func shards(list map[string]string, room int) []shard {
 	keys := slices.Sorted(maps.Keys(list))
 	size := func(some []string) int {
@@ -28,7 +28,7 @@ func shards(list map[string]string, room int) []shard {
 		return n
 	}
 	var parts []shard
-	// split splits the keys that begin with prefix and go on with a byte of [low, high).
+	// split splits the keys that start with prefix followed by a byte in [low, high).
 	var split func(some []string, prefix string, low, high int)
 	split = func(some []string, prefix string, low, high int) {
 		from := prefix
@@ -60,7 +60,7 @@ func shards(list map[string]string, room int) []shard {
 	return parts
 }
 
-// split returns what each shard of a list has, with the header.
+// split returns the data of each shard, including the header.
 func split(header, list map[string]string, room int) []map[string]string {
 	parts := shards(list, room)
 	all := make([]map[string]string, len(parts))

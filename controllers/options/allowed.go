@@ -19,39 +19,37 @@ import (
 // Placement is Operator or Audit.
 type Placement string
 
-// The choices: whether only the operator's configuration says where audit Pods run, or
-// each audit may say so, too.
+// Whether only the operator's configuration places audit Pods, or each audit may as well.
 const (
 	PlacementOperator Placement = "Operator"
 	PlacementAudit    Placement = "Audit"
 )
 
-// NoLimit is a MaxImageBytes that no image exceeds.
+// NoLimit is the MaxImageBytes for images of any size.
 const NoLimit = math.MaxInt64
 
-// Allowed says which parts of the spec of an audit the configuration permits (its section
-// allowed). The audit controller asks before it builds a Pod, and shows the error in the
-// condition Ready with the reason NotAllowed.
+// Allowed lists what the spec of an audit may use (section allowed of the configuration). The
+// audit controller checks it before it builds a Pod, and reports errors in Ready with reason
+// NotAllowed.
 type Allowed struct {
 	// Networks are the values of spec.sandbox.network.
 	Networks []v1alpha1.NetworkMode
-	// URLs permits spec.server.url.
+	// URLs allows spec.server.url.
 	URLs bool
-	// Placement decides about the fields of spec.sandbox.podTemplate.spec, except
-	// priorityClassName.
+	// Placement governs the fields of spec.sandbox.podTemplate.spec except priorityClassName.
 	Placement Placement
-	// PriorityClassNames and RuntimeClassNames are those that a spec may name.
+	// PriorityClassNames and RuntimeClassNames are the values that a spec may use.
 	PriorityClassNames, RuntimeClassNames []string
-	// MaxTimeout is the longest spec.timeout.
+	// MaxTimeout bounds spec.timeout.
 	MaxTimeout time.Duration
-	// MaxImageBytes bounds an image, by the sizes in its manifest.
+	// MaxImageBytes bounds an image by the sizes in its manifest.
 	MaxImageBytes int64
-	// NodeImages permits images that the manager could not resolve with the rights of the
-	// audit: the kubelet runs what it has, or what it can pull with its own credentials.
+	// NodeImages allows images that the manager could not resolve with the audit's credentials:
+	// the kubelet uses what the node has or its own credentials can pull.
 	NodeImages bool
 }
 
-// defaultAllowed are those of a configuration without the section: closed.
+// defaultAllowed returns the restrictive default.
 func defaultAllowed() Allowed {
 	const maxImage = 10 << 30
 	return Allowed{
@@ -60,9 +58,9 @@ func defaultAllowed() Allowed {
 	}
 }
 
-// Check returns what of a spec is not permitted, all of it at once: each line names the
-// field, its value, and the key of the configuration. operatorClass is the configuration's
-// runtimeClassName, which every audit may name.
+// Check returns everything in a spec that is not allowed, one line each with the field, its
+// value and the configuration's key. operatorClass is the configured runtimeClassName, which
+// every audit may use.
 func (r Allowed) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) error {
 	var problems []error
 	refuse := func(refused bool, field, value, key string) {
@@ -94,7 +92,7 @@ func (r Allowed) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) e
 	return errors.Join(problems...)
 }
 
-// placing returns the fields of a template that choose a node.
+// placing returns the fields of a template that affect scheduling.
 func placing(template v1alpha1.PodTemplateSpec) []string {
 	var fields []string
 	for _, field := range []struct {
@@ -112,7 +110,7 @@ func placing(template v1alpha1.PodTemplateSpec) []string {
 	return fields
 }
 
-// CheckImage returns an error for an image that is too large to be pulled for an audit.
+// CheckImage returns an error if an image is too large.
 func (r Allowed) CheckImage(image string, size int64) error {
 	if size <= r.MaxImageBytes {
 		return nil
@@ -122,5 +120,5 @@ func (r Allowed) CheckImage(image string, size int64) error {
 		quote(image), quantity(size), quantity(r.MaxImageBytes))
 }
 
-// quote shows a value of a spec in a message, cut where it is long.
+// quote quotes a spec value for a message and cuts long ones.
 func quote(value string) string { return strconv.Quote(report.Cut(value, 128)) }

@@ -16,8 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// file is the configuration as it is written. Every key is optional. Durations are
-// as Go writes them ("1h30m").
+// file is the configuration file. Every key is optional. Durations use Go's syntax ("1h30m").
 type file struct {
 	Slots struct {
 		Total        *int `json:"total"`
@@ -70,7 +69,7 @@ type file struct {
 	} `json:"allowed"`
 }
 
-// Load reads the file, if there is one, over the options, and validates them.
+// Load applies the file, if there is one, to the options and validates them.
 func (o *Options) Load() error {
 	if o.File == "" {
 		return o.Validate()
@@ -88,8 +87,8 @@ func (o *Options) Load() error {
 	return nil
 }
 
-// decode lays the content of a file over the options. What the file does not have is
-// left as it is; what it has and should not is an error in one line.
+// decode applies a file's content to the options. Absent keys change nothing; unknown ones are
+// errors of one line.
 func (o *Options) decode(content []byte) error {
 	encoded, err := yaml.YAMLToJSONStrict(content)
 	if err != nil {
@@ -148,7 +147,7 @@ func (o *Options) decode(content []byte) error {
 	return o.decodeDurations(f)
 }
 
-// decodeAllowed lays the section allowed over the options; its names and its duration are
+// decodeAllowed applies the section allowed, except for its names and duration, which are
 // decoded with the others.
 func (o *Options) decodeAllowed(f file) error {
 	if f.Allowed.Networks != nil {
@@ -193,7 +192,7 @@ func (o *Options) decodeDurations(f file) error {
 	return errors.Join(problems...)
 }
 
-// oneLine makes an error that a log shows as one.
+// oneLine puts an error on one line.
 func oneLine(err error) error {
 	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }

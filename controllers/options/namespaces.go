@@ -5,21 +5,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The namespaces of the operator have fixed names: its Roles, the admission policies and
-// the webhook name them too.
+// The operator's namespaces have fixed names: its Roles, admission policies and webhook refer
+// to them.
 const (
-	// SystemNamespace is where the operator runs, and where it keeps what the API server
-	// denies by.
+	// SystemNamespace is where the operator runs and keeps the lists of the offline gate.
 	SystemNamespace = "mcpaudit-system"
-	// RunNamespace is where the audit Pods run. It is used for nothing else.
+	// RunNamespace is dedicated to audit Pods.
 	RunNamespace = "mcpaudit-runs"
 )
 
-// OwnNamespaces returns the namespaces of the operator, in which nothing is discovered.
+// OwnNamespaces returns the operator's namespaces, in which nothing is discovered.
 func OwnNamespaces() []string { return []string{SystemNamespace, RunNamespace} }
 
-// UngatedNamespaces returns the namespaces that the gate leaves out whatever their labels:
-// the cluster and the operator never wait for it.
+// UngatedNamespaces returns the namespaces that are never gated, whatever their labels, so the
+// cluster and the operator do not depend on the gate.
 func UngatedNamespaces() []string {
 	return append([]string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}, OwnNamespaces()...)
 }

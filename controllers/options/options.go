@@ -1,6 +1,5 @@
-// Package options holds what a manager is configured with: a few flags that say
-// where it is, and one file (file.go) with all the rest. docs/configuration.md is the
-// file's reference.
+// Package options holds the manager's configuration: a few flags, and one file (file.go) with
+// the rest, described in docs/configuration.md.
 package options
 
 import (
@@ -17,107 +16,102 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
 
-// Options configure the audits.
+// Options configures the audits.
 type Options struct {
-	// File is where the configuration is read from; empty for the defaults.
+	// File is the configuration file; empty for the defaults.
 	File string
-	// RunNamespace is where the audit Pods run: the constant of that name, but in tests.
+	// RunNamespace is where audit Pods run: options.RunNamespace except in tests.
 	RunNamespace string
-	// RunnerImage is the image of the runner and of the shim.
+	// RunnerImage is the image of the runner and the shim.
 	RunnerImage string
-	// Platform is the one that is run of a multi-platform image, if it has it,
-	// such as "linux/amd64".
+	// Platform is preferred for multi-platform images, such as "linux/amd64".
 	Platform string
-	// ServerCPU, ServerMemory and ServerStorage limit the server's container
-	// where the spec does not.
+	// ServerCPU, ServerMemory and ServerStorage are the default limits of the server's
+	// container.
 	ServerCPU, ServerMemory, ServerStorage string
-	// Slots is how many audit Pods may exist at a time, NamespaceSlots how many of
-	// them for the audits of one namespace.
+	// Slots bounds the audit Pods at a time, NamespaceSlots those for one namespace.
 	Slots, NamespaceSlots int
-	// ImageCheckInterval is how often the registry is asked whether a tag names
-	// another image by now; 0 for never.
+	// ImageCheckInterval is how often the registry is asked whether a tag has moved; 0 for
+	// never.
 	ImageCheckInterval time.Duration
-	// MaxVerdictAge is how old a verdict may become before its server is audited
-	// again; 0 for as old as it likes.
+	// MaxVerdictAge is the age at which a server is audited again; 0 for never.
 	MaxVerdictAge time.Duration
-	// RulesetDigest of the runner's rules. Verdicts of other rules are
-	// renewed; empty turns that off.
+	// RulesetDigest identifies the runner's rules. Verdicts by other rules are renewed; empty
+	// disables that.
 	RulesetDigest string
-	// Concurrency is how many audits are reconciled at a time. Reconciling waits
-	// for registries; running audits is the kubelet's.
+	// Concurrency is the number of concurrent reconciliations, which may wait for registries.
+	// The audits themselves run in the kubelet.
 	Concurrency int
 	// ResolveTimeout bounds one attempt to read an image from its registry.
 	ResolveTimeout time.Duration
-	// ResolveDeadline is how long an unreachable registry is tried.
+	// ResolveDeadline is how long an unreachable registry is retried.
 	ResolveDeadline time.Duration
-	// PullDeadline is how long a failing image pull may go on.
+	// PullDeadline is how long image pulls may fail.
 	PullDeadline time.Duration
-	// StartDeadline is how long a Pod may be refused, and then how long it may stay
-	// unscheduled or without containers.
+	// StartDeadline is how long a Pod may be refused, and how long it may then stay unscheduled
+	// or without containers.
 	StartDeadline time.Duration
-	// QueueDeadline is how long a Pod may be held back by its scheduling gates, such
-	// as those of a queue.
+	// QueueDeadline is how long scheduling gates, such as those of a queue, may hold back a
+	// Pod.
 	QueueDeadline time.Duration
-	// PodMargin is the time that the runner has beyond an audit's timeout, to wait for the
-	// server and to write the report.
+	// PodMargin is the runner's time beyond the audit's timeout, for stopping the server and
+	// writing the report.
 	PodMargin time.Duration
-	// PodTemplate is laid over every audit Pod, under the one of the spec.
+	// PodTemplate is merged into every audit Pod before that of the spec.
 	PodTemplate *v1alpha1.PodTemplate
-	// AllowedMetadata are the keys of labels and annotations that the Pod template of
-	// a spec may use, see podspec.KeyAllowed.
+	// AllowedMetadata are the label and annotation keys that the spec's Pod template may use,
+	// see podspec.KeyAllowed.
 	AllowedMetadata []string
-	// RuntimeClass of audit Pods whose spec names none.
+	// RuntimeClass is the default RuntimeClass of audit Pods.
 	RuntimeClass string
-	// UserNamespaces says when audit Pods have a user namespace of their own.
+	// UserNamespaces says when audit Pods have user namespaces.
 	UserNamespaces UserNamespaces
-	// GateCertificate says who keeps the certificate of the gate.
+	// GateCertificate says who maintains the gate's certificate.
 	GateCertificate Certificate
-	// Discovery says whether policies may have servers of the cluster audited.
+	// Discovery says whether policies may discover servers.
 	Discovery Discovery
 	// PolicyReports says whether verdicts are written as policy reports.
 	PolicyReports PolicyReports
-	// AttestationKey is the name of the Secret, in the manager's own namespace, with the
-	// key that signs the statements of audits; empty for statements that are not signed.
+	// AttestationKey is the Secret in the operator's namespace with the key that signs
+	// statements; empty to leave them unsigned.
 	AttestationKey string
-	// AttestedNamespaces has those whose audits are signed; "*" for all. Who may write an
-	// audit there decides what the key signs.
+	// AttestedNamespaces are those whose audits are signed; "*" for all. Audit authors there
+	// decide what the key signs.
 	AttestedNamespaces []string
-	// Registries say which registries may be asked at private addresses, or without TLS.
+	// Registries lists registries that may be at private addresses or without TLS.
 	Registries imageref.Registries
-	// RunnerPullSecrets are Secrets of the run namespace that the runner's image is pulled
-	// with.
+	// RunnerPullSecrets are the pull secrets of the runner's image in the run namespace.
 	RunnerPullSecrets []corev1.LocalObjectReference
-	// Allowed are the privileges that the spec of an audit may ask for.
+	// Allowed is what the spec of an audit may use.
 	Allowed Allowed
-	// APIServers are the known addresses of the API server; the manager detects them.
+	// APIServers are the API server's known addresses, detected by the manager.
 	APIServers []netip.Addr
 }
 
-// Discovery is Auto (for the policies that ask for it) or Disabled.
+// Discovery is Auto (for policies that use it) or Disabled.
 type Discovery string
 
-// The choices. Disabled needs no rights.
+// The values of Discovery. Disabled needs no permissions.
 const (
 	DiscoveryAuto     Discovery = "Auto"
 	DiscoveryDisabled Discovery = "Disabled"
 )
 
-// PolicyReports is Auto (where the cluster has a kind for them), Never or Disabled.
+// PolicyReports is Auto (if the cluster has a kind for them), Never or Disabled.
 type PolicyReports string
 
-// The choices. Never deletes those that there are; Disabled touches none, and needs no
-// rights.
+// The values of PolicyReports. Never deletes existing reports; Disabled ignores them and needs
+// no permissions.
 const (
 	PolicyReportsAuto     PolicyReports = "Auto"
 	PolicyReportsNever    PolicyReports = "Never"
 	PolicyReportsDisabled PolicyReports = "Disabled"
 )
 
-// Certificate is Managed (the operator makes and renews it) or External (somebody else
-// does, in the same Secret).
+// Certificate is Managed (by the operator) or External (by others, in the same Secret).
 type Certificate string
 
-// The choices.
+// The values of Certificate.
 const (
 	CertificateManaged  Certificate = "Managed"
 	CertificateExternal Certificate = "External"
@@ -126,19 +120,17 @@ const (
 // UserNamespaces is Auto, Always or Never.
 type UserNamespaces string
 
-// The choices. Auto is Always where every node that can be scheduled to says that
-// it has them.
+// The values of UserNamespaces. Auto means Always if every schedulable node supports them.
 const (
 	UserNamespacesAuto   UserNamespaces = "Auto"
 	UserNamespacesAlways UserNamespaces = "Always"
 	UserNamespacesNever  UserNamespaces = "Never"
 )
 
-// Default returns the options of a manager without a file. RunnerImage has no
-// default: it has to be of the manager's own version.
+// Default returns the defaults. RunnerImage has none: it must match the manager's version.
 func Default() Options {
 	return Options{
-		RunNamespace: RunNamespace, Platform: "linux/" + runtime.GOARCH, // as if the nodes were like the manager's own
+		RunNamespace: RunNamespace, Platform: "linux/" + runtime.GOARCH, // assume nodes like the manager's own
 		ServerCPU: "1", ServerMemory: "512Mi", ServerStorage: "1Gi",
 		Slots: 2, NamespaceSlots: 1, ImageCheckInterval: time.Hour,
 		Concurrency: 8, ResolveTimeout: 15 * time.Second, ResolveDeadline: 10 * time.Minute,
@@ -149,13 +141,13 @@ func Default() Options {
 	}
 }
 
-// AddFlags binds what is about the process, and not about audits, to flags.
+// AddFlags adds the flags about the process rather than audits.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.File, "config", o.File, "file with the configuration (docs/configuration.md); the defaults without it")
 	flags.StringVar(&o.RunnerImage, "runner-image", o.RunnerImage, "image of the runner (required)")
 }
 
-// ServerLimits are the limits of a server without limits of its own.
+// ServerLimits returns the default limits of a server.
 func (o *Options) ServerLimits() (corev1.ResourceList, error) {
 	limits := corev1.ResourceList{}
 	for _, limit := range []struct {

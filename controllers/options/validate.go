@@ -14,18 +14,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// The most of what has no natural bound.
+// Upper bounds of options without a natural one.
 const (
 	maxSlots   = 1000
 	maxWorkers = 100
 )
 
-// duration is an option with its key in the file, and its range.
+// duration is an option with its key and its range.
 type duration struct {
 	key         string
 	value       *time.Duration
 	least, most time.Duration
-	// off: 0 turns the thing off.
+	// off means that 0 disables it.
 	off bool
 }
 
@@ -40,13 +40,13 @@ func (o *Options) durations() []duration {
 		{"deadlines.start", &o.StartDeadline, 10 * time.Second, day, false},
 		{"deadlines.queue", &o.QueueDeadline, 10 * time.Second, 7 * day, false},
 		{"allowed.maxTimeout", &o.Allowed.MaxTimeout, 10 * time.Second, time.Hour, false},
-		// The runner starts the server several times, and waits for it to end.
+		// The runner starts the server several times and waits for it to end.
 		{"deadlines.margin", &o.PodMargin, 30 * time.Second, time.Hour, false},
 	}
 }
 
-// Validate tells what is wrong with the options, all of it at once: each problem
-// names the flag or the key of the file, and what to write.
+// Validate reports every problem with the options, with the flag or key and the accepted
+// values.
 func (o *Options) Validate() error {
 	var problems []error
 	demand := func(holds bool, format string, args ...any) {
@@ -90,7 +90,7 @@ func (o *Options) Validate() error {
 	return errors.Join(problems...)
 }
 
-// validateAttestation checks which key signs, and whose audits.
+// validateAttestation checks the key and the namespaces of signed audits.
 func (o *Options) validateAttestation() []error {
 	var problems []error
 	if !optional(o.AttestationKey) {
@@ -107,7 +107,7 @@ func (o *Options) validateAttestation() []error {
 	return problems
 }
 
-// validateAllowed checks the section allowed, and the names of the runner's pull secrets.
+// validateAllowed checks the section allowed and the names of the runner's pull secrets.
 func (o *Options) validateAllowed() error {
 	problems := []error{choice("allowed.placement", o.Allowed.Placement, PlacementOperator, PlacementAudit)}
 	for _, network := range o.Allowed.Networks {
@@ -136,7 +136,7 @@ func choice[T ~string](key string, word T, words ...T) error {
 	return fmt.Errorf("%s: invalid value %q (want one of %q)", key, word, words)
 }
 
-// optional reports whether a name is one of an object, or empty.
+// optional reports whether a name is a valid object name or empty.
 func optional(name string) bool {
 	return name == "" || len(validation.IsDNS1123Subdomain(name)) == 0
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The paths and names that cmd/runner agrees on. The server sees them, and none of them names us; what there is
-// in its image is elsewhere.
+// Paths and names shared with cmd/runner. The server sees them, so none mentions this project,
+// and none collides with paths in its image.
 const (
 	runnerBinary = "/mcpaudit-runner"
 	ownDir       = "/opt/marlow"
@@ -26,8 +26,8 @@ const (
 	traceDir     = ownDir + "/trace"
 )
 
-// volume is an emptyDir. Its size limit evicts the Pod rather than filling the
-// disk of the node.
+// volume is an emptyDir. Exceeding its size limit evicts the Pod instead of filling the node's
+// disk.
 type volume struct{ name, path, size string }
 
 var (
@@ -36,12 +36,12 @@ var (
 	homeVolume  = volume{"home", homeDir, "256Mi"}
 	traceVolume = volume{"trace", traceDir, "1Gi"}
 	tmpVolume   = volume{"tmp", "/tmp", "64Mi"}
-	// accountVolume has a decoy token where the server would find that of its
-	// service account, of which the Pod has none.
+	// accountVolume has a decoy token in place of the service account token, which the Pod
+	// lacks.
 	accountVolume = volume{"serviceaccount", accountDir, "1Mi"}
 )
 
-// accountPath is where programs look for that token.
+// accountPath is the usual path of that token.
 const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 func emptyDirs(volumes ...volume) []corev1.Volume {
@@ -66,13 +66,13 @@ func installContainer(in Input) corev1.Container {
 	return corev1.Container{
 		Name: ContainerInstall, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{runnerBinary, "install", "--bin", binDir, "--network", string(network(in.Audit))},
-		SecurityContext: runnerSecurity("NET_ADMIN"), // for the routes that close the network namespace
+		SecurityContext: runnerSecurity("NET_ADMIN"), // to install the routes that close the network namespace
 		Resources: resources("10m", "32Mi", corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("64Mi"),
 			corev1.ResourceEphemeralStorage: resource.MustParse("256Mi"),
 		}),
 		VolumeMounts: []corev1.VolumeMount{shimVolume.mount()},
-		// What it prints last is the reason of a failure.
+		// Its last output is the reason of a failure.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
@@ -87,10 +87,10 @@ func serverContainer(in Input) corev1.Container {
 	}
 	var ports []corev1.ContainerPort
 	if server.Port != 0 {
-		// Only said: the runner reaches it over the loopback that they share.
+		// Informational only: the runner connects over the shared loopback.
 		ports = []corev1.ContainerPort{{Name: "mcp", ContainerPort: server.Port, Protocol: corev1.ProtocolTCP}}
 	}
-	// The kubelet asks the registry even for an image that the node has.
+	// Always makes the kubelet check with the registry even for images on the node.
 	pull := corev1.PullAlways
 	if in.NodeImage {
 		pull = corev1.PullIfNotPresent
@@ -118,31 +118,29 @@ func runnerContainer(in Input, encoded string) corev1.Container {
 		Name: ContainerRunner, Image: in.RunnerImage, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{runnerBinary, "audit", "--socket", socket, "--home", homeDir, "--service-account", accountDir, "--trace", traceDir},
 		Env:     []corev1.EnvVar{{Name: plan.Variable, Value: verbatim(encoded)}},
-		// SETUID and SETGID only to become 61713, a uid that no server has; a
-		// file capability would be void under no_new_privs.
+		// SETUID and SETGID only serve to become uid 61713, which no server has; file
+		// capabilities are void under no_new_privs.
 		SecurityContext: runnerSecurity("SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID"),
 		Resources: resources("100m", "128Mi", corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("512Mi"),
-			// The kubelet holds the Pod to the sum of the containers' limits, so
-			// the volumes have to find room in it.
+			// The kubelet limits the Pod to the sum of the containers' limits, which must
+			// include the volumes.
 			corev1.ResourceEphemeralStorage: resource.MustParse("2Gi"),
 		}),
 		VolumeMounts:           []corev1.VolumeMount{runVolume.mount(), homeVolume.mount(), accountVolume.mount(), traceVolume.mount(), tmpVolume.mount()},
 		TerminationMessagePath: corev1.TerminationMessagePathDefault,
-		// A runner that ended well has written it; of one that crashed, what it
-		// printed last is the reason.
+		// A successful runner writes the message; for a crash its last output is the reason.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
-// network is the mode of an audit, also of one that was stored before there
-// were any.
+// network returns the mode of an audit, including one stored before the field existed.
 func network(audit *v1alpha1.MCPServerAudit) v1alpha1.NetworkMode {
 	return cmp.Or(audit.Spec.Sandbox.Network, v1alpha1.NetworkSinkhole)
 }
 
-// runnerSecurity is for containers of our own image: root, because only root
-// gets capabilities under no_new_privs, with these and no others.
+// runnerSecurity is for containers of our own image, with only the given capabilities. They run
+// as root, as only root gets capabilities under no_new_privs.
 func runnerSecurity(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsUser: new(int64(0)), RunAsGroup: new(int64(0)),
@@ -153,8 +151,8 @@ func runnerSecurity(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	}
 }
 
-// resources requests little: audits are short and mostly wait. A request is
-// never above its limit.
+// resources requests little, as audits are short and mostly wait. A request never exceeds its
+// limit.
 func resources(cpu, memory string, limits corev1.ResourceList) corev1.ResourceRequirements {
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),

@@ -12,11 +12,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrTooLarge says that a part of the spec does not fit into the plan, which is an
-// environment variable: the kernel takes no more than 128 KiB for one (execve(2)).
+// ErrTooLarge means that the spec does not fit into the plan, which is an environment variable
+// of at most 128 KiB (execve(2)).
 var ErrTooLarge = errors.New("the spec is too large for the Pod")
 
-// maxPlan leaves room for the name of the variable.
+// maxPlan leaves room for the variable's name.
 const maxPlan = 127 << 10
 
 func encodePlan(in Input) (string, error) {

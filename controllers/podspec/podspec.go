@@ -1,8 +1,8 @@
-// Package podspec builds the audit Pod: pure, and the manager's half of the
-// contract with cmd/runner.
+// Package podspec builds the audit Pod. It is pure, and the manager's half of the contract with
+// cmd/runner.
 //
-// The Pod of a server that is run from its image has three containers, which share one PID
-// namespace and one network namespace:
+// For a server that is run from its image the Pod has three containers, which share a PID
+// namespace and a network namespace:
 //
 //	install  (init, runner image) copies the shim into a volume and closes the
 //	         network namespace: every address becomes local.
@@ -13,10 +13,10 @@
 //	         framed report and leaves its summary as the termination message. It
 //	         drops root itself and keeps SYS_PTRACE and DAC_READ_SEARCH.
 //
-// It holds no token and has no way out: results leave through the kubelet.
+// It has no token and no network access: results leave through the kubelet.
 //
-// For a server that runs elsewhere (spec.server.url) the runner is alone, with no
-// capability at all, and with the network (remote.go).
+// For a remote server (spec.server.url) only the runner runs, without capabilities but with
+// network access (remote.go).
 package podspec
 
 import (
@@ -45,53 +45,52 @@ const (
 	ContainerRunner  = "runner"
 )
 
-// gracePeriod is the termination grace period in seconds: nothing in the Pod is
-// worth waiting for once it is deleted.
+// gracePeriod is the termination grace period in seconds: a deleted Pod has nothing worth
+// waiting for.
 const gracePeriod = 5
 
-// Input is all that a Pod depends on.
+// Input is everything that a Pod depends on.
 type Input struct {
 	Audit *v1alpha1.MCPServerAudit
 	Run   Run
-	// Image is the one that the server's container runs: a reference by digest,
-	// or the image as given if no registry knows it.
+	// Image is the server's: a reference by digest, or as given if no registry could resolve
+	// it.
 	Image string
 	// Command is the whole command line of the server.
 	Command []string
-	// NodeImage says that no registry gave Image to the audit's credentials: the kubelet
-	// may run what the node has. Any other image is pulled anew.
+	// NodeImage means that no registry returned Image for the audit's credentials: the kubelet
+	// may use the node's copy. Other images are always pulled.
 	NodeImage bool
-	// PullSecrets are names of Secrets in the run namespace, RunnerPullSecrets those that
-	// the runner's image is pulled with. The kubelet tries all of them for every image of
-	// the Pod, which is why the server's has to be resolved with the audit's own.
+	// PullSecrets are Secrets in the run namespace, RunnerPullSecrets those for the runner's
+	// image. The kubelet tries all of them for every image of the Pod, so the server's image
+	// must be resolved with the audit's own first.
 	PullSecrets       []string
 	RunnerPullSecrets []corev1.LocalObjectReference
 
 	Namespace   string
 	RunnerImage string
-	// ServerLimits apply where the spec sets none.
+	// ServerLimits are the defaults if the spec sets none.
 	ServerLimits corev1.ResourceList
-	// Margin is the time that the Pod has beyond the timeout of the audit.
+	// Margin is the Pod's time beyond the audit's timeout.
 	Margin time.Duration
 
-	// Platform of the image, such as "linux/arm64", chooses among the nodes; empty
-	// if nobody but the kubelet knows the image.
+	// Platform of the image, such as "linux/arm64", selects nodes; empty if unknown.
 	Platform string
-	// RuntimeClass applies where the spec names none.
+	// RuntimeClass is the default if the spec names none.
 	RuntimeClass string
 	// UserNamespace gives the Pod a user namespace of its own.
 	UserNamespace bool
-	// Template is the operator's, under that of the spec; AllowedMetadata are the
-	// keys that the latter may use, see KeyAllowed.
+	// Template is the operator's, overridden by the spec's; AllowedMetadata are the keys that
+	// the spec's may use, see KeyAllowed.
 	Template        *v1alpha1.PodTemplate
 	AllowedMetadata []string
 
-	// APIServers are addresses of the API server that the runner of a URL refuses.
+	// APIServers are the API server's addresses, which the runner of a URL must not connect to.
 	APIServers []netip.Addr
 }
 
-// Build makes the Pod. The error is ErrTooLarge if spec.probe has too many, and
-// ErrTemplate if spec.sandbox.podTemplate asks for what it may not choose.
+// Build returns the Pod. The error is ErrTooLarge if spec.probe is too large, and ErrTemplate
+// if spec.sandbox.podTemplate uses what it may not.
 func Build(in Input) (*corev1.Pod, error) {
 	record, err := json.Marshal(in.Run)
 	if err != nil {
@@ -143,8 +142,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// nodesFor selects the nodes that can run the image: a multi-platform cluster has
-// others as well.
+// nodesFor selects the nodes that can run the image in a multi-platform cluster.
 func nodesFor(platform string) map[string]string {
 	os, architecture, _ := strings.Cut(platform, "/")
 	if os == "" || architecture == "" {
@@ -154,7 +152,7 @@ func nodesFor(platform string) map[string]string {
 	return map[string]string{corev1.LabelOSStable: os, corev1.LabelArchStable: architecture}
 }
 
-// Platform is the one that the nodes of a Pod were selected for; empty if any would do.
+// Platform returns the platform that a Pod's nodes were selected for; empty for any.
 func Platform(pod *corev1.Pod) string {
 	os, architecture := pod.Spec.NodeSelector[corev1.LabelOSStable], pod.Spec.NodeSelector[corev1.LabelArchStable]
 	if os == "" || architecture == "" {
@@ -163,7 +161,7 @@ func Platform(pod *corev1.Pod) string {
 	return os + "/" + architecture
 }
 
-// sandbox is for a server that is run, and traced.
+// sandbox configures the Pod of a server that is run and traced.
 func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.ShareProcessNamespace = new(true)
 	pod.Spec.Hostname = hostOf(in.Image, in.Run.Name)
@@ -171,8 +169,8 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
 	pod.Spec.Volumes = emptyDirs(shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume)
 	if network(in.Audit) == v1alpha1.NetworkSinkhole || in.Audit.Spec.Server.Port > 0 {
-		// The runner answers on every port, and the server listens on one, without a
-		// capability for the low ones. The kubelet counts this sysctl among the safe ones.
+		// The runner answers on every port, and the server listens on one, without the
+		// capability for low ports. This is one of Kubernetes' safe sysctls.
 		pod.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}}
 	}
 	if network(in.Audit) == v1alpha1.NetworkAllow {
@@ -183,11 +181,12 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	}
 }
 
-// hostOf is the host name that the server sees: like a Deployment's Pod, as the audit Pod's own name gives the audit away.
+// hostOf returns the server's host name, which looks like a Deployment's Pod: the audit Pod's
+// own name gives the audit away.
 func hostOf(image, run string) string {
 	repository, _, _ := strings.Cut(path.Base(image), "@")
 	repository, _, _ = strings.Cut(repository, ":")
-	// Nobody but the kubelet may know whether it is the name of an image at all.
+	// The image may not even be a valid name: only the kubelet knows it.
 	app := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -199,8 +198,8 @@ func hostOf(image, run string) string {
 	return fmt.Sprintf("%.40s-%s-%s", cmp.Or(app, "server"), suffix[:9], suffix[9:14])
 }
 
-// A service mesh's proxy would be traced along with the server, would keep the
-// Pod running for ever, and could not reach anything anyway.
+// A service mesh proxy would be traced with the server, would keep the Pod running, and could
+// not reach anything.
 var (
 	meshLabels = map[string]string{
 		"sidecar.istio.io/inject":   "false",
@@ -211,7 +210,7 @@ var (
 		"sidecar.istio.io/inject":             "false",
 		"linkerd.io/inject":                   "disabled",
 		"consul.hashicorp.com/connect-inject": "false",
-		// An audit is short; moving the Pod only means beginning anew.
+		// An audit is short; moving the Pod only restarts it.
 		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 	}
 )

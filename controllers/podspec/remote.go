@@ -6,14 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// remoteUser is who the runner is where it traces nothing.
+// remoteUser is the runner's uid when it does not trace.
 const remoteUser = 65532
 
-// remote is for a server that runs elsewhere: there is nothing to trace, so the
-// runner gets no right but to the network. Whoever may create an audit chooses
-// where it connects to, and reads what is answered: the runner refuses the
-// addresses that are nobody's business (cmd/runner), and the network policy of the
-// run namespace all that a cluster wants refused besides.
+// remote configures the Pod of a remote server: nothing is traced, so the runner has only
+// network access. Audit authors choose the URL and read the responses, so the runner refuses
+// forbidden addresses (cmd/runner), and the run namespace's NetworkPolicies any others that the
+// cluster protects.
 func remote(pod *corev1.Pod, in Input, encoded string) {
 	pod.Labels[LabelNetwork] = NetworkRemote
 	pod.Spec.Volumes = emptyDirs(tmpVolume)
@@ -26,8 +25,7 @@ func remote(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.Containers = []corev1.Container{runner}
 }
 
-// HasServer reports whether the Pod runs the server, so that there is a container
-// and an image of it.
+// HasServer reports whether the Pod has the server's container.
 func HasServer(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == ContainerServer })
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The labels of everything in the run namespace. A selector on ManagedBy
-// restricts the manager's cache; UID finds what belongs to one audit.
+// Labels of everything in the run namespace. ManagedBy selects what the manager caches; UID
+// selects the objects of one audit.
 const (
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	ManagedBy      = "mcpaudit"
@@ -26,67 +26,65 @@ const (
 	LabelNetwork  = "mcpaudit.dev/network"
 	NetworkAllow  = "Allow"
 	NetworkRemote = "Remote"
-	// LabelNamespace and labelName are for people: a name may be cut.
+	// LabelNamespace and labelName are informational: names may be cut.
 	LabelNamespace = "mcpaudit.dev/audit-namespace"
 	labelName      = "mcpaudit.dev/audit-name"
 
 	annotationRun = "mcpaudit.dev/run-record"
 )
 
-// maxLabel is the most bytes of a label value, and of a run's name.
+// maxLabel is the length limit of label values and run names.
 const maxLabel = 63
 
-// ErrNoRecord says that the Pod is not one that Build made.
+// ErrNoRecord means that Build did not make the Pod.
 var ErrNoRecord = errors.New("pod has no record of its run")
 
-// Run is one audit of one MCPServerAudit. It is recorded on the Pod, so that a
-// manager that starts in the middle of it knows all that it has to.
+// Run is one run of an MCPServerAudit. It is recorded on the Pod, so a manager can resume it
+// after a restart.
 type Run struct {
-	// Name of the Pod and of the report.
+	// Name is that of the Pod and the report.
 	Name string `json:"name"`
-	// Previous is the name of the run whose outcome was in the status when this
-	// one began. Only a Pod that follows on the status is in progress: one that is
-	// left of an earlier run, such as on a node that is gone, is not read again.
+	// Previous is the run in the status when this one began. Only a Pod that follows the status
+	// is in progress: leftovers of earlier runs, such as on a lost node, are not read again.
 	Previous string `json:"previous,omitempty"`
-	// Audit is whose run it is.
+	// Audit is the audited object.
 	Audit types.NamespacedName `json:"audit"`
-	// Generation and SpecDigest are of the spec that is audited.
+	// Generation and SpecDigest are those of the audited spec.
 	Generation int64           `json:"generation"`
 	SpecDigest v1alpha1.Digest `json:"specDigest"`
-	// Requested is the value of the annotation that the run answers.
+	// Requested is the annotation value that triggered the run.
 	Requested string `json:"requested,omitempty"`
-	// Reason and Message are why the run is made.
+	// Reason and Message are why the run was started.
 	Reason  v1alpha1.TriggerReason `json:"reason"`
 	Message string                 `json:"message"`
-	// ImageDigest is the digest that the server's image was resolved to; empty
-	// if only the kubelet can tell.
+	// ImageDigest is the digest of the server's image; empty if only the kubelet can resolve
+	// it.
 	ImageDigest v1alpha1.Digest `json:"imageDigest,omitempty"`
-	// Ambiguous says why container runtimes could run another image by that digest than
-	// was run; empty if they do not.
+	// Ambiguous says why container runtimes could run another image for that digest; empty if
+	// none can.
 	Ambiguous string `json:"ambiguous,omitempty"`
-	// CodeLoaded says which variable of the spec makes the server load code that its image
-	// does not have it load; empty if none does.
+	// CodeLoaded is the variable of the spec that makes the server load code which its image
+	// alone would not; empty if there is none.
 	CodeLoaded string `json:"codeLoaded,omitempty"`
-	// SearchPaths are where programs look for code by the image's variables.
+	// SearchPaths are the code paths in the image's variables.
 	SearchPaths []string `json:"searchPaths,omitempty"`
-	// Audited describes what is run, for the status: the image and the command of the spec, the
-	// platform, digests and command line that the registry's answer makes of them. It has
-	// no findings, and nothing in a record of an older manager.
+	// Audited describes what runs, for the status: the image and command of the spec, and the
+	// platform, digests and command line by the registry. It has no findings, and is empty in a
+	// record of an older manager.
 	Audited v1alpha1.AuditedServer `json:"audited,omitzero"`
 }
 
-// Name derives the name of a run from what makes it different from others, so
-// that deciding twice makes no second Pod. The run before is part of it: the
-// annotation may go back and forth between two values.
+// Name derives a deterministic run name, so deciding twice makes no second Pod. It includes the
+// previous run, as the annotation may alternate between two values.
 func Name(audit *v1alpha1.MCPServerAudit, requested string) string {
 	key := sha256.Sum256([]byte(string(audit.UID) + "\n" + strconv.FormatInt(audit.Generation, 10) + "\n" + requested + "\n" + Previous(audit)))
-	const keyLength = 20 // 80 bits: a tenant who varies the annotation finds no name of another run
+	const keyLength = 20 // 80 bits: no tenant can vary the annotation to match another run's name
 	readable := strings.ReplaceAll(audit.Name, ".", "-")
 	readable = strings.TrimRight(readable[:min(len(readable), maxLabel-keyLength-1)], "-")
 	return readable + "-" + hex.EncodeToString(key[:])[:keyLength]
 }
 
-// Previous is the name of the run whose outcome is in the status; empty if none is.
+// Previous returns the run in the status; empty if there is none.
 func Previous(audit *v1alpha1.MCPServerAudit) string {
 	if audit.Status.Trigger == nil {
 		return ""
@@ -94,7 +92,7 @@ func Previous(audit *v1alpha1.MCPServerAudit) string {
 	return audit.Status.Trigger.Run
 }
 
-// ReadRun returns the record that Build left on a Pod.
+// ReadRun returns the record on a Pod.
 func ReadRun(pod *corev1.Pod) (Run, error) {
 	record, ok := pod.Annotations[annotationRun]
 	if !ok {

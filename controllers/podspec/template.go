@@ -15,13 +15,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrTemplate says that a Pod template asks for what it may not choose.
+// ErrTemplate means that a Pod template uses what it may not.
 var ErrTemplate = errors.New("the Pod template cannot be used")
 
-// overlay lays Pod templates over a Pod, each over those before, by strategic merge:
-// maps are merged, affinity by its fields, topologySpreadConstraints by topologyKey,
-// and tolerations are replaced. Only the fields of a PodTemplate go in and come out, so
-// that whatever a template says the rest of the Pod is as it was.
+// overlay applies Pod templates to a Pod in order, by strategic merge: maps are merged,
+// affinity by its fields, topologySpreadConstraints by topologyKey, and tolerations are
+// replaced. Only the fields of a PodTemplate are copied, so no template can change anything
+// else.
 func overlay(pod *corev1.Pod, templates ...*v1alpha1.PodTemplate) error {
 	selected := pod.Spec.NodeSelector
 	merged, err := json.Marshal(v1alpha1.PodTemplate{
@@ -60,13 +60,12 @@ func overlay(pod *corev1.Pod, templates ...*v1alpha1.PodTemplate) error {
 	return nil
 }
 
-// nodeLossSeconds is how long a node may be silent, once the node controller has said
-// so, before its audit is given up. The cluster's default is 300, in which a lost node
-// would hold a slot for an audit that another one could make.
+// nodeLossSeconds is how long an audit survives on an unreachable node. With the cluster's
+// default of 300, it would hold a slot that another audit could use.
 const nodeLossSeconds = 60
 
-// withNodeLoss adds what the API server would add with its own default, unless a
-// template says it.
+// withNodeLoss adds the tolerations that the API server would otherwise add with its default,
+// unless a template has them.
 func withNodeLoss(tolerations []corev1.Toleration) []corev1.Toleration {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		if !slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
@@ -80,10 +79,9 @@ func withNodeLoss(tolerations []corev1.Toleration) []corev1.Toleration {
 	return tolerations
 }
 
-// CheckTemplate tells what is wrong with a template, all of it at once. A key that is
-// no qualified name may be a directive of the merge ($patch). Of labels and annotations
-// with a prefix only those in allowed are accepted, see KeyAllowed: runtimes, network
-// plugins and injectors take orders by them, such as to attach a device or to add a
+// CheckTemplate reports every problem with a template. A key that is no qualified name may be a
+// merge directive ($patch). Prefixed labels and annotations must be in allowed, see KeyAllowed:
+// runtimes, network plugins and injectors act on them, such as to attach a device or add a
 // container.
 func CheckTemplate(template *v1alpha1.PodTemplate, allowed []string) error {
 	if template == nil {
@@ -119,19 +117,19 @@ func CheckTemplate(template *v1alpha1.PodTemplate, allowed []string) error {
 	return errors.Join(problems...)
 }
 
-// AllKeys as an entry of allowed lets every key in that is not the operator's own.
+// AllKeys in allowed permits all keys except the operator's own.
 const AllKeys = "*"
 
-// KeyAllowed reports whether a label or annotation is in a list, whose entries are keys,
-// or prefixes as "kueue.x-k8s.io/*". A key without a prefix always is: by the
-// conventions of Kubernetes it is private to its user, and no program's.
+// KeyAllowed reports whether a label or annotation is in a list of keys or prefixes
+// ("kueue.x-k8s.io/*"). Keys without a prefix are always allowed: by convention they are
+// private to the user.
 func KeyAllowed(key string, allowed []string) bool {
 	prefix, _, hasPrefix := strings.Cut(key, "/")
 	return !hasPrefix || slices.Contains(allowed, AllKeys) || slices.Contains(allowed, key) || slices.Contains(allowed, prefix+"/*")
 }
 
-// isOwn is about what the operator finds its Pods by, what decides on their network,
-// and what keeps others from adding to them.
+// isOwn reports whether a key identifies the operator's Pods, selects their network policy, or
+// keeps injectors away.
 func isOwn(key string) bool {
 	prefix, _, hasPrefix := strings.Cut(key, "/")
 	if hasPrefix && (prefix == v1alpha1.GroupVersion.Group || strings.HasSuffix(prefix, "."+v1alpha1.GroupVersion.Group)) {

@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kind is one of the kinds of report that a cluster may have.
+// kind is a kind of policy report.
 type kind struct {
 	resource schema.GroupVersionResource
 	name     string
-	// sourced: the report as a whole names its source, and not only each result.
+	// sourced means that the report itself names its source, not only each result.
 	sourced bool
 }
 
-// kinds lists the kinds of report, the preferred one first: OpenReports succeeds the
-// working group's PolicyReport, and whoever reads both would count twice.
+// kinds lists the kinds of report, preferred first: OpenReports succeeds the working group's
+// PolicyReport, and readers of both would count twice.
 // See https://github.com/openreports/reports-api and
 // https://github.com/kubernetes-sigs/wg-policy-prototypes/tree/master/policy-report.
 var kinds = []kind{
@@ -25,11 +25,10 @@ var kinds = []kind{
 	{resource: schema.GroupVersionResource{Group: "wgpolicyk8s.io", Version: "v1alpha2", Resource: "policyreports"}, name: "PolicyReport"},
 }
 
-// crd is the name of the kind's definition.
+// crd returns the name of the kind's CRD.
 func (k kind) crd() string { return k.resource.GroupResource().String() }
 
-// serves reports whether a definition is served in the version that is written, for
-// namespaces, by now.
+// serves reports whether a CRD is established and serves the version written here.
 func (k kind) serves(crd *unstructured.Unstructured) bool {
 	if scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope"); scope != "Namespaced" || crd.GetDeletionTimestamp() != nil {
 		return false

@@ -16,22 +16,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// fieldManager owns the fields of a report; what others add to one is theirs.
+// fieldManager owns the fields written here; others may add their own.
 const fieldManager = "mcpaudit-manager"
 
-// Reconciler keeps the reports.
+// Reconciler maintains the reports.
 type Reconciler struct {
 	// Client reads audits from the cache.
 	Client client.Client
-	// Never: there are to be no reports, and those that there are go.
+	// Never means that existing reports are deleted.
 	Never bool
 
 	objects dynamic.Interface
 	watches *watches
 }
 
-// Reconcile has the report of one audit say what its status says: in the preferred one
-// of the kinds that are served, and in no other.
+// Reconcile updates the report of one audit from its status, in the preferred kind that is
+// served only.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	audit := &v1alpha1.MCPServerAudit{}
 	if err := r.Client.Get(ctx, request.NamespacedName, audit); err != nil || !audit.DeletionTimestamp.IsZero() {
@@ -39,7 +39,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	states, ok := r.watches.states()
 	if !ok {
-		return ctrl.Result{}, nil // everything is looked at once they are read
+		return ctrl.Result{}, nil // a watch wakes the controller
 	}
 	for i, s := range states {
 		var want *unstructured.Unstructured
@@ -56,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{}, nil
 }
 
-// put makes the report of an audit what it is to be, if it is not; nil is for none.
+// put makes the report of an audit as wanted; nil deletes it.
 func (r *Reconciler) put(ctx context.Context, s state, audit *v1alpha1.MCPServerAudit, want *unstructured.Unstructured) error {
 	reports, name := r.objects.Resource(s.resource).Namespace(audit.Namespace), nameOf(audit.Name)
 	have := s.have(audit.Namespace, name)
@@ -67,15 +67,15 @@ func (r *Reconciler) put(ctx context.Context, s state, audit *v1alpha1.MCPServer
 	case want == nil:
 		err = reports.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &have.UID}})
 	default:
-		// Force takes back what somebody changed. A name that the watch does not have may
-		// be somebody else's: that is not taken.
+		// Force reverts changes by others. A report unknown to the watch may be somebody else's
+		// and is not taken over.
 		_, err = reports.Apply(ctx, name, want, metav1.ApplyOptions{FieldManager: fieldManager, Force: have != nil})
 	}
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // not found: the kind, or the report, is gone, and the watches tell
+		return nil // not found: the kind or the report is gone, as a watch will tell
 	case want == nil && apierrors.IsConflict(err):
-		return nil // it is another one by now, and the watch tells
+		return nil // replaced meanwhile, as a watch will tell
 	case apierrors.IsConflict(err):
 		return reconcile.TerminalError(fmt.Errorf("write %s: %s in namespace %s is somebody else's: rename or delete it: %w", s.crd(), name, audit.Namespace, err))
 	}

@@ -1,7 +1,7 @@
-// Package policyreport keeps, beside each MCPServerAudit that has a verdict, one report
-// in the form that policy engines and their dashboards read: Report of openreports.io
-// or PolicyReport of wgpolicyk8s.io, whichever the cluster has. The report says what
-// the status says and no more: who wants all of it reads the MCPAuditReport.
+// Package policyreport maintains a report for each MCPServerAudit with a verdict, in the format
+// of policy engines and their dashboards: Report of openreports.io or PolicyReport of
+// wgpolicyk8s.io, whichever the cluster has. It repeats the status; the details are in the
+// MCPAuditReport.
 package policyreport
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The labels of a report. Kyverno, Trivy and others mark theirs by the first, and
-// policy-reporter selects by it.
+// Labels of a report. Kyverno, Trivy and others set the first, which policy-reporter selects
+// by.
 const (
 	labelManagedBy = "app.kubernetes.io/managed-by"
 	managedBy      = "mcpaudit"
@@ -33,8 +33,7 @@ const namePrefix = "mcpaudit-"
 // maxName is the longest name of an object (RFC 1123 subdomain).
 const maxName = 253
 
-// nameOf is the name of the report of an audit. One that would be too long is cut, and
-// ends in a hash of the whole.
+// nameOf returns the name of an audit's report. Long names are cut and end in a hash.
 func nameOf(audit string) string {
 	name := namePrefix + audit
 	if len(name) <= maxName {
@@ -44,7 +43,7 @@ func nameOf(audit string) string {
 	return strings.TrimRight(name[:maxName-17], "-.") + "-" + hex.EncodeToString(sum[:8])
 }
 
-// body holds what a report has besides its metadata.
+// body is a report without its metadata.
 type body struct {
 	Source  string   `json:"source,omitempty"`
 	Scope   scope    `json:"scope"`
@@ -52,7 +51,7 @@ type body struct {
 	Results []result `json:"results"`
 }
 
-// scope is the object that all results are about.
+// scope is the subject of all results.
 type scope struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -61,7 +60,7 @@ type scope struct {
 	UID        types.UID `json:"uid"`
 }
 
-// build makes the report of an audit; nil while it has no verdict.
+// build returns the report of an audit; nil without a verdict.
 func (k kind) build(audit *v1alpha1.MCPServerAudit) (*unstructured.Unstructured, error) {
 	if audit.Status.Verdict == "" || audit.Status.LastAuditTime == nil {
 		return nil, nil
@@ -88,14 +87,14 @@ func (k kind) build(audit *v1alpha1.MCPServerAudit) (*unstructured.Unstructured,
 	return made, nil
 }
 
-// digest is over all that is written of a report, and nothing that others add.
+// digest is over the fields written here, without those added by others.
 func digest(of *unstructured.Unstructured) string {
 	encoded, err := json.Marshal([]any{
 		of.Object["source"], of.Object["scope"], of.Object["summary"], of.Object["results"],
 		of.GetLabels()[labelManagedBy], of.GetOwnerReferences(),
 	})
 	if err != nil {
-		return "" // is no digest, so that the report is written
+		return "" // matches no digest, so the report is written
 	}
 	return report.Sum(encoded)
 }

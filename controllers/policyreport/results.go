@@ -16,7 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
 
-// The results that there are, as both kinds spell them.
+// The values of a result, common to both kinds.
 const (
 	resultPass  = "pass"
 	resultFail  = "fail"
@@ -25,14 +25,14 @@ const (
 	resultSkip  = "skip"
 )
 
-// The words of every result: by source and category dashboards group.
+// Source and category of every result, by which dashboards group.
 const (
 	sourceName  = "mcpaudit"
 	category    = "MCP runtime audit"
 	verdictRule = "verdict"
 )
 
-// The most bytes of JSON that a text takes, as in the status that it is from.
+// Limits of texts in bytes of JSON, as in the status.
 const (
 	maxMessage  = 1024
 	maxProperty = 512
@@ -51,13 +51,13 @@ type result struct {
 	Properties map[string]string `json:"properties,omitempty"`
 }
 
-// timestamp is metav1.Timestamp, with both of its fields always there.
+// timestamp is metav1.Timestamp with both fields always set.
 type timestamp struct {
 	Seconds int64 `json:"seconds"`
 	Nanos   int32 `json:"nanos"`
 }
 
-// summary counts the results that are in the report.
+// summary counts the results of the report.
 type summary struct {
 	Pass  int `json:"pass"`
 	Fail  int `json:"fail"`
@@ -66,7 +66,7 @@ type summary struct {
 	Skip  int `json:"skip"`
 }
 
-// results returns what the last audit says: its verdict, and then the worst findings.
+// results returns the verdict of the last audit, then the worst findings.
 func results(audit *v1alpha1.MCPServerAudit) []result {
 	all := []result{verdictOf(audit)}
 	for _, finding := range audit.Status.TopFindings {
@@ -94,9 +94,9 @@ func summarise(all []result) summary {
 	return s
 }
 
-// verdictOf is the line of the verdict. It is a pass only while everything in the
-// status says so, and about the spec as it is: whatever else there is, and a word
-// that a newer operator wrote, is an error, which no reader takes for a success.
+// verdictOf returns the verdict's result. It is a pass only if the whole status says so for the
+// current spec; anything else, including unknown values of newer operators, is an error, which
+// no reader takes for success.
 func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 	status := audit.Status
 	ready := conditionOf(audit, v1alpha1.ConditionReady)
@@ -138,8 +138,7 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) result {
 	return finish(line)
 }
 
-// worst is the severity of the worst finding; high where a manifest that changed is
-// all there is.
+// worst returns the worst finding's severity; high if only the manifest changed.
 func worst(counts *v1alpha1.FindingCounts) string {
 	if counts != nil && counts.Critical > 0 {
 		return "critical"
@@ -147,18 +146,18 @@ func worst(counts *v1alpha1.FindingCounts) string {
 	return "high"
 }
 
-// respecified reports whether the verdict is about another spec.
+// respecified reports whether the verdict is for another spec.
 func respecified(audit *v1alpha1.MCPServerAudit) bool {
 	digest, err := trigger.DigestOf(audit)
 	return err != nil || audit.Status.Trigger == nil || audit.Status.Trigger.SpecDigest != digest
 }
 
-// findingOf is the line of a finding: fail if it counts, warn if it is below the
-// threshold, skip while it is suppressed.
+// findingOf returns a finding's result: fail if it counts, warn if it is below the threshold,
+// skip while it is suppressed.
 func findingOf(audit *v1alpha1.MCPServerAudit, f v1alpha1.TopFinding) result {
 	family := f.Rule
 	if cut := strings.LastIndex(f.Rule, "-"); cut > 0 {
-		family = f.Rule[:cut] // MCPA-EGRESS-001 is of MCPA-EGRESS
+		family = f.Rule[:cut] // the prefix of MCPA-EGRESS-001 is MCPA-EGRESS
 	}
 	line := of(audit, cmp.Or(family, sourceName), f.Rule, f.Message)
 	severity := report.Severity(f.Severity)
@@ -178,7 +177,7 @@ func findingOf(audit *v1alpha1.MCPServerAudit, f v1alpha1.TopFinding) result {
 	return finish(line)
 }
 
-// of begins a line.
+// of starts a result.
 func of(audit *v1alpha1.MCPServerAudit, policy, rule, message string) result {
 	line := result{
 		Source: sourceName, Policy: policy, Rule: rule, Category: category, Scored: true, Message: message,
@@ -194,7 +193,7 @@ func of(audit *v1alpha1.MCPServerAudit, policy, rule, message string) result {
 	return line
 }
 
-// finish cuts the texts, makes them plain, and leaves out what there is not.
+// finish cuts and cleans the texts, and drops empty properties.
 func finish(line result) result {
 	line.Policy, line.Rule, line.Message = excerpt.Line(line.Policy, maxProperty), excerpt.Line(line.Rule, maxProperty), excerpt.Line(line.Message, maxMessage)
 	for key, value := range line.Properties {

@@ -18,17 +18,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// What the controller does with the API, for the roles in config/rbac.
+// RBAC of the controller.
 //
-// Reports are watched, written by server-side apply (patch, and create where there is
-// none), and deleted when the other kind is written instead.
+// Reports are watched, written by server-side apply (patch, and create for new ones), and
+// deleted when the other kind becomes preferred.
 // +kubebuilder:rbac:groups=wgpolicyk8s.io,resources=policyreports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
 // +kubebuilder:rbac:groups=openreports.io,resources=reports,verbs=list;watch;create;patch;delete,roleName=mcpaudit-policy-reports
 //
 // Audits are read; the reports repeat their status.
 // +kubebuilder:rbac:groups=mcpaudit.dev,resources=mcpserveraudits,verbs=get;list;watch,roleName=mcpaudit-policy-reports
 //
-// The two definitions are watched by name, to know which of the kinds there is.
+// The CRDs are watched by name, to learn which kinds exist.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch,resourceNames=policyreports.wgpolicyk8s.io;reports.openreports.io,roleName=mcpaudit-policy-reports
 
 // SetupWithManager registers the controller.
@@ -65,12 +65,12 @@ func (r *Reconciler) start(ctx context.Context, queue workqueue.TypedRateLimitin
 	return r.watches.start(ctx)
 }
 
-// changesReport lets through what changes a report, and nothing while there is no kind of it:
-// once there is, all audits are looked at.
+// changesReport passes changes that affect a report, and none while no kind is served: when one
+// is, all audits are enqueued.
 func (r *Reconciler) changesReport() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return r.watches.any() },
-		DeleteFunc: func(event.DeleteEvent) bool { return false }, // the report has an owner
+		DeleteFunc: func(event.DeleteEvent) bool { return false }, // the report has an owner reference
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, ok := e.ObjectOld.(*v1alpha1.MCPServerAudit)
 			after, still := e.ObjectNew.(*v1alpha1.MCPServerAudit)
@@ -79,7 +79,7 @@ func (r *Reconciler) changesReport() predicate.Predicate {
 	}
 }
 
-// same reports whether two states of an audit make the same report.
+// same reports whether two states of an audit give the same report.
 func same(before, after *v1alpha1.MCPServerAudit) bool {
 	was, err := kinds[0].build(before)
 	is, failed := kinds[0].build(after)

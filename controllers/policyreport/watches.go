@@ -18,20 +18,20 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// mark annotates cached metadata with what is kept of it: whether a definition is served, or a report's digest.
+// mark annotates cached metadata with what is kept: whether a CRD is served, or a report's
+// digest.
 const mark = "mcpaudit.dev/kept"
 
-// watches watch the definitions of the kinds, each by its name, and the reports of the
-// kinds that are served. They come and go with the definitions, without any polling: a
-// manager's cache would wait for a kind that is not there.
+// watches watches the CRDs by name, and the reports of the kinds that are served. These come
+// and go with the CRDs without polling: a manager's cache would block on a missing kind.
 type watches struct {
 	objects dynamic.Interface
-	// wake has all audits looked at; changed has one.
+	// wake enqueues all audits, changed one.
 	wake    func()
 	changed func(types.NamespacedName)
 
 	mu      sync.Mutex
-	reports map[string]*watch // by the name of the definition
+	reports map[string]*watch // by CRD name
 }
 
 type watch struct {
@@ -39,7 +39,7 @@ type watch struct {
 	stop     context.CancelFunc
 }
 
-// start watches the definitions until the context ends.
+// start watches the CRDs until the context ends.
 func (w *watches) start(ctx context.Context) error {
 	w.reports = map[string]*watch{}
 	for _, k := range kinds {
@@ -72,7 +72,7 @@ func (w *watches) start(ctx context.Context) error {
 	return nil
 }
 
-// serve begins or ends to watch the reports of a kind.
+// serve starts or stops watching the reports of a kind.
 func (w *watches) serve(ctx context.Context, k kind, served bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,7 @@ func (w *watches) serve(ctx context.Context, k kind, served bool) {
 	switch {
 	case served && running == nil:
 		if err := w.watch(ctx, k); err != nil {
-			panic(err) // an informer that has not been started refuses nothing
+			panic(err) // an informer that has not started refuses nothing
 		}
 	case !served && running != nil:
 		running.stop()
@@ -126,7 +126,7 @@ func (w *watches) watch(ctx context.Context, k kind) error {
 	return nil
 }
 
-// enqueueOwner has the audit looked at whose report somebody changed or deleted.
+// enqueueOwner enqueues the audit of a report that was changed or deleted.
 func (w *watches) enqueueOwner(object any) {
 	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = gone.Obj
@@ -140,21 +140,21 @@ func (w *watches) enqueueOwner(object any) {
 	}
 }
 
-// any reports whether there is something to write to.
+// any reports whether any kind is served.
 func (w *watches) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.reports) > 0
 }
 
-// state records what is known of a kind that is served.
+// state is a kind that is served and its reports.
 type state struct {
 	kind
 	store cache.Store
 }
 
-// states are the kinds that are served and read, the preferred one first. ok is false
-// while one is not read: which one is preferred, and what is there, is not known.
+// states returns the kinds that are served and read, preferred first. ok is false while one is
+// not read: the preferred kind and the existing reports are then unknown.
 func (w *watches) states() (all []state, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,7 +171,7 @@ func (w *watches) states() (all []state, ok bool) {
 	return all, true
 }
 
-// have is the report of an audit as it is in the cluster; nil if there is none.
+// have returns the existing report of an audit, or nil.
 func (s state) have(namespace, name string) *metav1.PartialObjectMetadata {
 	object, _, err := s.store.GetByKey(namespace + "/" + name)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s state) have(namespace, name string) *metav1.PartialObjectMetadata {
 	return kept(object)
 }
 
-// keep forgets all of an object but what it is, and one word about it.
+// keep reduces an object to its identity and one word about it.
 func keep(object *unstructured.Unstructured, word string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),

@@ -1,5 +1,4 @@
-// Package process has what every program of the operator needs as a process: its log,
-// its metrics, its probes and its manager.
+// Package process sets up the log, metrics, probes and manager of the operator's programs.
 package process
 
 import (
@@ -52,12 +51,12 @@ func (s *Settings) StartLog(values ...any) {
 	logger.Info("Started", append([]any{"go", goruntime.Version()}, values...)...)
 }
 
-// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployments: what
-// is in progress ends, and a lease is given back, before the kubelet kills.
+// shutdownTimeout is less than terminationGracePeriodSeconds of the Deployments, so work in
+// progress ends and the lease is released before the kubelet kills.
 const shutdownTimeout = 20 * time.Second
 
-// NewManager creates a manager for the cluster of the kubeconfig or of the Pod, with our kinds
-// and those of Kubernetes, and with the metrics and probes of the settings.
+// NewManager creates a manager for the cluster of the kubeconfig or Pod, with our kinds and
+// those of Kubernetes, metrics and probes.
 func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -76,21 +75,21 @@ func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-// MetricsOptions configures the server of the metrics.
+// MetricsOptions configures the metrics server.
 func (s *Settings) MetricsOptions() metricsserver.Options {
 	served := metricsserver.Options{BindAddress: s.Metrics}
 	if s.MetricsSecure {
 		served.SecureServing, served.CertDir, served.FilterProvider = true, s.MetricsCerts, metrics.Access
-		// One stream per connection: no client can open thousands and drop them.
+		// One request per connection at a time: no client can open thousands of streams.
 		served.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	}
 	return served
 }
 
-// ownNamespace is where the kubelet writes the namespace of a Pod.
+// ownNamespace is the file with a Pod's namespace.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// Namespace is the operator's own namespace; outside of a Pod that of config/manager.
+// Namespace returns the operator's namespace; outside a Pod that of config/manager.
 func Namespace() string {
 	name, err := os.ReadFile(ownNamespace)
 	if err != nil {

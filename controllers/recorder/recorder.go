@@ -1,7 +1,6 @@
-// Package recorder writes events while the caller waits. client-go's own recorder
-// queues them, loses what is queued when the process ends, and counts the second of
-// two events with one reason without its text; ours are few, are written after what
-// they tell of, and differ in their texts.
+// Package recorder writes events synchronously. client-go's recorder queues them, loses the
+// queue when the process ends, and merges events of equal reason with different texts; ours are
+// few and differ in their texts.
 package recorder
 
 import (
@@ -23,12 +22,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// controller is who reports, as events.k8s.io wants it: a qualified name.
+// controller is the reporting controller, a qualified name as events.k8s.io requires.
 const controller = "mcpaudit.dev/manager"
 
-// The most characters that events.k8s.io accepts of the instance and in a name, of
-// which the time takes 17; and how long writing may take, past the end of the
-// reconciliation if the manager is being stopped.
+// Limits of events.k8s.io for the instance and the name, of which the timestamp takes 17
+// characters; and the timeout of a write, which may outlast the reconciliation at shutdown.
 const (
 	maxInstance  = 128
 	maxName      = 253 - 17
@@ -48,8 +46,8 @@ type recorder struct {
 	instance string
 }
 
-// Eventf implements events.EventRecorder. An event that cannot be written is logged:
-// what it tells of is in the status as well.
+// Eventf implements events.EventRecorder. Failed writes are logged: the status has the same
+// information.
 func (r *recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -75,7 +73,7 @@ func (r *recorder) event(regarding, related runtime.Object) (*eventsv1.Event, er
 		}
 	}
 	now := r.clock.Now()
-	namespace := cmp.Or(about.Namespace, metav1.NamespaceDefault) // where events about cluster-scoped objects are
+	namespace := cmp.Or(about.Namespace, metav1.NamespaceDefault) // for events about cluster-scoped objects
 	name := strings.TrimRight(about.Name[:min(len(about.Name), maxName)], "-.")
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s.%016x", name, now.UnixNano())},

@@ -16,11 +16,10 @@ import (
 )
 
 var (
-	// ErrNoSummary says that the termination message of the runner is not a summary.
+	// ErrNoSummary means that the runner's termination message is no summary.
 	ErrNoSummary = errors.New("the runner left no summary")
-	// ErrNoReport says that the log is not there, or does not hold the report that the
-	// summary announces. A log may lag behind the end of its container, so this
-	// may pass.
+	// ErrNoReport means that the log is missing or lacks the report that the summary announces.
+	// It may pass, as logs can lag behind the end of a container.
 	ErrNoReport = errors.New("the report could not be read from the log of the runner")
 )
 
@@ -29,19 +28,18 @@ type Logs interface {
 	Open(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
 }
 
-// maxLog is the most bytes of a log that are read: the runner says little
-// besides its report.
+// maxLog bounds a log in bytes: the runner prints little besides its report.
 const maxLog = 8 << 20
 
-// Collected holds what an audit Pod left.
+// Collected is the result of an audit Pod.
 type Collected struct {
 	Summary report.Summary
-	// Report is only set if its digest is the one of the summary.
+	// Report is set only if its digest matches the summary's.
 	Report report.Report
 }
 
-// Collect reads summary and report of a Finished Pod. With ErrNoReport the
-// summary is there.
+// Collect reads the summary and the report of a Finished Pod. With ErrNoReport the summary is
+// set.
 func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error) {
 	runner := view{pod: pod}.terminated(podspec.ContainerRunner)
 	if runner == nil {
@@ -73,8 +71,7 @@ func Collect(ctx context.Context, logs Logs, pod *corev1.Pod) (Collected, error)
 	return collected, nil
 }
 
-// checkDigests refuses what the status has no room for: it would be refused as a
-// whole, and the verdict never be seen.
+// checkDigests rejects digests that the status schema would reject, with the verdict.
 func checkDigests(manifest string, tools []report.Item) error {
 	if manifest != "" && !report.IsDigest(manifest) {
 		return fmt.Errorf("check manifest: %q is no digest", manifest)
@@ -96,24 +93,22 @@ func read(ctx context.Context, logs Logs, pod *corev1.Pod) ([]byte, error) {
 	return report.ReadFrame(io.LimitReader(log, maxLog))
 }
 
-// ServerOutOfMemory reports whether the server was killed for its memory, which
-// the runner only sees as a kill.
+// ServerOutOfMemory reports whether the server was OOM-killed, which the runner sees only as a
+// kill.
 func ServerOutOfMemory(pod *corev1.Pod) bool {
 	server := view{pod: pod}.terminated(podspec.ContainerServer)
 	return server != nil && server.Reason == "OOMKilled"
 }
 
-// ImageID is the server's image as the kubelet reports it. The zero value is for one that
-// it does not report yet.
+// ImageID is the server's image as reported by the kubelet; zero if not reported yet.
 type ImageID struct {
 	Digest v1alpha1.Digest
-	// InRepository: Digest names a manifest or an index. Otherwise it names the image's
-	// config, as for an image that was never in a registry.
+	// InRepository means that Digest names a manifest or an index, not the config of an image
+	// that was never in a registry.
 	InRepository bool
 }
 
-// ReadImageID reads "repository@sha256:..." or "sha256:...", each with or without a
-// scheme, from the status of the server's container.
+// ReadImageID returns the image ID in the status of the server's container.
 func ReadImageID(pod *corev1.Pod) ImageID {
 	status := view{pod: pod}.container(podspec.ContainerServer)
 	if status == nil {
@@ -122,11 +117,11 @@ func ReadImageID(pod *corev1.Pod) ImageID {
 	return ParseImageID(status.ImageID)
 }
 
-// imageID is how an image ID ends (ContainerStatus.ImageID): "docker-pullable://repo@sha256:...",
+// imageID matches the end of ContainerStatus.ImageID: "docker-pullable://repo@sha256:...",
 // "repo@sha256:...", "docker://sha256:..." or a digest alone.
 var imageID = regexp.MustCompile(`(^|[@/])(sha256:[0-9a-f]{64})$`)
 
-// ParseImageID reads the ID of an image as a kubelet reports it.
+// ParseImageID parses an image ID as reported by a kubelet.
 func ParseImageID(id string) ImageID {
 	found := imageID.FindStringSubmatch(id)
 	if found == nil {
@@ -135,7 +130,7 @@ func ParseImageID(id string) ImageID {
 	return ImageID{Digest: v1alpha1.Digest(found[2]), InRepository: found[1] == "@"}
 }
 
-// PodLogs is Logs by the API server.
+// PodLogs implements Logs with the API server.
 type PodLogs struct{ Client kubernetes.Interface }
 
 // Open implements Logs.

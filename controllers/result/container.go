@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// containerWaits looks for a container that the kubelet cannot start.
+// containerWaits checks for a container that the kubelet cannot start.
 func containerWaits(v view) (State, bool) {
 	for _, name := range []string{podspec.ContainerInstall, podspec.ContainerServer, podspec.ContainerRunner} {
 		status := v.container(name)
@@ -23,8 +23,7 @@ func containerWaits(v view) (State, bool) {
 		case "InvalidImageName", "ErrImageNeverPull":
 			return v.pullFailed(name, waiting), true
 		case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
-			// The first failure may be a passing one: the kubelet backs off and
-			// tries again.
+			// The first failure may pass: the kubelet retries with back-off.
 			if v.taken() >= v.deadlines.Pull && waiting.Reason != "ErrImagePull" {
 				return v.pullFailed(name, waiting), true
 			}
@@ -39,7 +38,7 @@ func containerWaits(v view) (State, bool) {
 	return State{}, false
 }
 
-// retried returns what the kubelet tries again, until the deadline.
+// retried returns the state of a failure that the kubelet retries until the deadline.
 func (v view) retried(format string, args ...any) State {
 	return State{Stage: Starting, Recheck: max(v.deadlines.Pull-v.taken(), time.Second), Message: excerpt.Sentence(fmt.Sprintf(format, args...))}
 }
@@ -48,7 +47,7 @@ func (v view) pullFailed(name string, waiting *corev1.ContainerStateWaiting) Sta
 	return failed(report.ReasonImagePullFailed, "The %s could not be pulled: %s", v.image(name), waitingText(waiting))
 }
 
-// image says whose image it is: the runner's is the operator's to repair.
+// image says whose image it is: the operator must fix the runner's.
 func (v view) image(container string) string {
 	for _, list := range [][]corev1.Container{v.pod.Spec.InitContainers, v.pod.Spec.Containers} {
 		for _, c := range list {
@@ -80,17 +79,17 @@ func runnerOutOfMemory(v view) (State, bool) {
 	return failed(report.ReasonOOMKilled, "The runner ran out of memory before it could report; the server did not"), true
 }
 
-// runnerFailed quotes what the runner said at last: its error, or its panic.
+// runnerFailed quotes the runner's last output: its error or panic.
 func runnerFailed(v view) (State, bool) {
 	runner := v.terminated(podspec.ContainerRunner)
 	if runner == nil || v.pod.Status.Reason != "" {
-		return State{}, false // who gave the Pod up as a whole knows more: podFailed
+		return State{}, false // podFailed knows why the whole Pod was given up
 	}
 	return failed(report.ReasonRunnerFailed, "The runner ended without a report (exit status %d): %s", runner.ExitCode, or(runner.Message, runner.Reason)), true
 }
 
-// serverNotStarted is about a container that the runtime could not start. Once
-// the shim runs, it is the runner that says what becomes of the server.
+// serverNotStarted checks for a container that the runtime could not start. Once the shim runs,
+// the runner reports on the server.
 func serverNotStarted(v view) (State, bool) {
 	server := v.terminated(podspec.ContainerServer)
 	if server == nil || server.Reason != "StartError" && server.Reason != "ContainerCannotRun" {

@@ -12,25 +12,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// The words of the control plane that k8s.io/api has no constant for.
+// Reasons of the control plane without a constant in k8s.io/api.
 const (
 	// deletionByTaintManager is a reason of DisruptionTarget
 	// (kubernetes/pkg/controller/tainteviction).
 	deletionByTaintManager = "DeletionByTaintManager"
-	// deletionByPodGC is one (kubernetes/pkg/controller/podgc): the node of the Pod
-	// does not exist any more, or is out of service.
+	// deletionByPodGC is another (kubernetes/pkg/controller/podgc): the Pod's node is gone or
+	// out of service.
 	deletionByPodGC = "DeletionByPodGC"
-	// evictionByAPI is one (kubernetes/pkg/registry/core/pod/storage/eviction.go).
+	// evictionByAPI is another (kubernetes/pkg/registry/core/pod/storage/eviction.go).
 	evictionByAPI = "EvictionByEvictionAPI"
 
-	// The values of Pod.status.reason, of the kubelet and of the node controller.
+	// Values of Pod.status.reason, set by the kubelet and the node controller.
 	reasonDeadlineExceeded = "DeadlineExceeded"
 	reasonNodeLost         = "NodeLost"
 )
 
-// disrupted is about a Pod that somebody took away, and said why: by the condition
-// DisruptionTarget, which comes a moment before the deletion and may be taken
-// back, or by Pod.status.reason.
+// disrupted checks for a Pod that was removed with a reason: by the condition DisruptionTarget,
+// which precedes the deletion and may be reverted, or by Pod.status.reason.
 func disrupted(v view) (State, bool) {
 	if v.pod.DeletionTimestamp == nil && v.pod.Status.Phase != corev1.PodFailed {
 		return State{}, false
@@ -68,8 +67,7 @@ func takenAway(pod *corev1.Pod, target *corev1.PodCondition) State {
 	return evicted(pod, "("+target.Reason+": "+or(target.Message, "")+")")
 }
 
-// evicted quotes what the kubelet has to say besides, such as the resource that
-// the node had run out of.
+// evicted quotes the kubelet's details, such as the exhausted resource.
 func evicted(pod *corev1.Pod, how string) State {
 	message := fmt.Sprintf("The audit Pod was evicted from node %s before it could report, %s", pod.Spec.NodeName, how)
 	if words := strings.TrimSpace(pod.Status.Reason + " " + pod.Status.Message); words != "" {
@@ -78,14 +76,14 @@ func evicted(pod *corev1.Pod, how string) State {
 	return State{Stage: Failed, Reason: report.ReasonEvicted, Message: message}
 }
 
-// overLimit are the words of a kubelet that evicts a Pod for a limit of its own
+// overLimit are the messages of evictions for a Pod's own limit
 // (kubernetes/pkg/kubelet/eviction/eviction_manager.go).
 var overLimit = []string{
 	"exceeds the limit", "exceeded its local ephemeral storage limit", "exceeds the total limit of containers",
 }
 
-// OverLimit reports whether the message of an eviction says that the Pod wrote more than
-// it may: what happens again with the server, and not what the node has come to.
+// OverLimit reports whether an eviction message says that the Pod exceeded its own limit, which
+// would repeat, rather than that the node ran out.
 func OverLimit(message string) bool {
 	return slices.ContainsFunc(overLimit, func(words string) bool { return strings.Contains(message, words) })
 }
@@ -94,7 +92,7 @@ func nodeLost(pod *corev1.Pod, words string) State {
 	return failed(report.ReasonNodeLost, "The node %s was lost while it ran the audit Pod: %s", pod.Spec.NodeName, or(words, pod.Status.Reason))
 }
 
-// deleted is about a Pod that somebody deleted without saying why.
+// deleted checks for a Pod that was deleted without a reason.
 func deleted(v view) (State, bool) {
 	if v.pod.DeletionTimestamp == nil {
 		return State{}, false
@@ -105,8 +103,7 @@ func deleted(v view) (State, bool) {
 	return failed(report.ReasonPodFailed, "The audit Pod was deleted before it could report, by somebody who gave no reason"), true
 }
 
-// rejected is about a Pod that the scheduler had given to a node which then did
-// not take it.
+// rejected checks for a Pod that its node rejected after scheduling.
 func rejected(v view) (State, bool) {
 	reason := v.pod.Status.Reason
 	if v.pod.Status.Phase != corev1.PodFailed {
@@ -122,7 +119,7 @@ func rejected(v view) (State, bool) {
 	return State{}, false
 }
 
-// deadlineExceeded is the kubelet's own word, see activeDeadlineSeconds.
+// deadlineExceeded checks activeDeadlineSeconds.
 func deadlineExceeded(v view) (State, bool) {
 	if v.pod.Status.Phase != corev1.PodFailed || v.pod.Status.Reason != reasonDeadlineExceeded {
 		return State{}, false
@@ -131,7 +128,7 @@ func deadlineExceeded(v view) (State, bool) {
 		ptr.Deref(v.pod.Spec.ActiveDeadlineSeconds, 0)), true
 }
 
-// podFailed is about a Pod that ended in a way that nobody explains.
+// podFailed checks for a Pod that failed without an explanation.
 func podFailed(v view) (State, bool) {
 	if v.pod.Status.Phase != corev1.PodFailed && v.pod.Status.Phase != corev1.PodSucceeded {
 		return State{}, false
@@ -143,9 +140,8 @@ func podFailed(v view) (State, bool) {
 		or(v.pod.Status.Reason+" "+v.pod.Status.Message, "")), true
 }
 
-// nodeSilent reports whether the node controller has given the node up: it alone
-// takes Ready from a Pod whose containers are ready, since its kubelet would
-// have named those that are not.
+// nodeSilent reports whether the node controller has given up the node: only it sets Ready to
+// False for a Pod whose containers are ready, as the kubelet would name those that are not.
 func nodeSilent(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodUnknown {
 		return true

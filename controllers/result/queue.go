@@ -10,11 +10,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// queueLabel names the queue of Kueue that holds a Pod back.
+// queueLabel names the Kueue queue of a Pod.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
-// gated is about a Pod that somebody holds back from the scheduler on purpose, such
-// as a queue: that is not a failure to start, and takes as long as the queue is.
+// gated checks for scheduling gates, such as those of a queue: waiting for them is no failure
+// to start.
 func gated(v view) (State, bool) {
 	if len(v.pod.Spec.SchedulingGates) == 0 {
 		return State{}, false
@@ -30,10 +30,9 @@ func gated(v view) (State, bool) {
 	return v.waiting(report.ReasonUnschedulable, message, v.deadlines.Queue, v.age()), true
 }
 
-// startDeadline returns how long a Pod may take to start, and since when it has tried.
-// A Pod of a queue is not late for what it waited there: it counts from when it was
-// scheduled, and one that could not be yet has the time of the queue. Since when it
-// has no gates no status says.
+// startDeadline returns how long a Pod may take to start, and for how long it has tried. Time
+// in a queue does not count: it starts when the Pod is scheduled, and an unscheduled Pod has
+// the queue's deadline, as no status says when its gates were removed.
 func (v view) startDeadline() (deadline, age time.Duration) {
 	if v.pod.Labels[queueLabel] == "" {
 		return v.deadlines.Start, v.age()

@@ -1,6 +1,5 @@
-// Package result reads what an audit Pod has to say: from its status how far it
-// is and why it failed (State, pure), and from its termination message and log
-// the report (Collect).
+// Package result reads an audit Pod: progress and failures from its status (State, pure), and
+// the report from its termination message and log (Collect).
 package result
 
 import (
@@ -16,39 +15,38 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// Stage is how far an audit Pod is.
+// Stage is the progress of an audit Pod.
 type Stage string
 
 // The stages. Finished and Failed are final.
 const (
-	// Starting: not all containers run yet.
+	// Starting: some containers are not running yet.
 	Starting Stage = "Starting"
 	// Running: the server is being audited.
 	Running Stage = "Running"
-	// Finished: the runner says that it left a report.
+	// Finished: the runner announced a report.
 	Finished Stage = "Finished"
 	// Failed: there will be no report.
 	Failed Stage = "Failed"
 )
 
-// State describes what a Pod's status says.
+// State is the state of an audit Pod.
 type State struct {
 	Stage Stage
 	// Reason is one of the reasons of Audited=False when Failed.
 	Reason report.Reason
-	// Message says in a sentence what is going on, or what failed.
+	// Message is a sentence about the progress or the failure.
 	Message string
-	// Recheck is when time alone changes the state; 0 if only the Pod does.
+	// Recheck is when time alone changes the state; 0 for never.
 	Recheck time.Duration
 }
 
-// Deadlines bound how long a Pod may go without progress. They are the
-// manager's own: a Pod that no kubelet has taken, or whose node is gone, has no
-// other clock.
+// Deadlines bound how long a Pod may go without progress. The manager enforces them, as nothing
+// else does for a Pod that no kubelet has accepted or whose node is gone.
 type Deadlines struct {
-	// Pull is for images and containers that fail, from when a kubelet took the Pod.
+	// Pull is for failing images and containers, from when a kubelet accepted the Pod.
 	Pull time.Duration
-	// Start is for everything up to the start of the runner, from the creation.
+	// Start is until the runner starts, from the creation.
 	Start time.Duration
 	// Queue is for scheduling gates, from the creation.
 	Queue time.Duration
@@ -56,8 +54,8 @@ type Deadlines struct {
 	Run time.Duration
 }
 
-// settle bounds how long the server's container may take to end after the runner:
-// only its status says that it ran out of memory.
+// settle bounds how long the server's container may outlast the runner: only its status shows
+// that it ran out of memory.
 const settle = 10 * time.Second
 
 // Read classifies a Pod at a time.
@@ -77,7 +75,7 @@ func Read(pod *corev1.Pod, now time.Time, deadlines Deadlines) State {
 	return v.starting()
 }
 
-// view is a Pod with what its state depends on.
+// view is a Pod with the inputs of its state.
 type view struct {
 	pod       *corev1.Pod
 	now       time.Time
@@ -104,7 +102,7 @@ func (v view) terminated(name string) *corev1.ContainerStateTerminated {
 
 func (v view) age() time.Duration { return v.now.Sub(v.pod.CreationTimestamp.Time) }
 
-// taken returns how long ago a kubelet took the Pod on.
+// taken returns how long ago a kubelet accepted the Pod.
 func (v view) taken() time.Duration {
 	if start := v.pod.Status.StartTime; start != nil {
 		return v.now.Sub(start.Time)
@@ -131,7 +129,7 @@ func (v view) running(since time.Time) State {
 		"The audit Pod was still running %s after its runner had started. Its node %s may be unreachable", v.deadlines.Run, v.pod.Spec.NodeName)
 }
 
-// starting waits for what has to come first, and says at the deadline what did not.
+// starting waits for the next step, and reports at the deadline what is missing.
 func (v view) starting() State {
 	reason, message := report.ReasonPodFailed, "The audit Pod is starting"
 	scheduled := condition(v.pod, corev1.PodScheduled)
@@ -154,7 +152,7 @@ func (v view) waiting(reason report.Reason, message string, deadline, age time.D
 	return failed(reason, "The audit Pod did not start within %s. %s", deadline, message)
 }
 
-// runnerFinished is the one good end of a Pod.
+// runnerFinished checks for success.
 func runnerFinished(v view) (State, bool) {
 	runner := v.terminated(podspec.ContainerRunner)
 	if runner == nil || runner.ExitCode != 0 {
@@ -171,7 +169,7 @@ func failed(reason report.Reason, format string, args ...any) State {
 	return State{Stage: Failed, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// or is a text, or another one where it is empty.
+// or returns text, or otherwise if it is empty.
 func or(text, otherwise string) string {
 	if text = strings.TrimSpace(text); text != "" {
 		return text

@@ -1,15 +1,14 @@
-// Package schedule tells when a server is audited again by spec.schedule. It is
-// pure: the same schedule, UID and last audit give the same instant, in whole
-// seconds, whenever and wherever they are asked about. controllers/trigger asks.
+// Package schedule computes when spec.schedule makes the next audit due. It is pure: equal
+// schedule, UID and last audit give the same instant, in whole seconds. controllers/trigger
+// uses it.
 //
-// A fire is an instant that the schedule names; an audit is due a little later,
-// by the jitter of its UID. Fires that have passed since the last audit, however
-// many, make one audit due, for only the first of them is looked for.
+// A fire is an instant named by the schedule; an audit is due later by the jitter of its UID.
+// However many fires have passed since the last audit, only one audit becomes due, as only the
+// first is looked for.
 //
-// Cron is read by the clock on the wall of its time zone. Where that clock is put
-// forward, what falls into the hour that is left out fires at its end. Where it is
-// put back, the hour that comes twice counts the first time, but for schedules
-// that fire in every hour: those do in both.
+// Cron uses the wall clock of its time zone. When clocks go forward, fires in the skipped hour
+// happen at its end. When they go back, the repeated hour counts once, except for schedules
+// that fire every hour, which fire in both.
 package schedule
 
 import (
@@ -27,27 +26,27 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// ErrInvalid says that the schedule can never be followed. The message names the field and
-// what to do.
+// ErrInvalid means that the schedule can never be followed. The message names the field and the
+// fix.
 var ErrInvalid = errors.New("invalid schedule")
 
-// The jitter is this part of the period, and at most so long.
+// The jitter is this fraction of the period, up to a maximum.
 const (
 	jitterPart = 10
 	maxJitter  = 10 * time.Minute
 )
 
-// minInterval is the least that the CRD accepts.
+// minInterval is the CRD's minimum.
 const minInterval = 5 * time.Minute
 
-// Schedule is a spec.schedule that was understood.
+// Schedule is a parsed spec.schedule.
 type Schedule struct {
-	interval time.Duration // 0 if it is by cron
+	interval time.Duration // 0 for cron
 	wall     *cron.SpecSchedule
 	zone     *time.Location
 }
 
-// Parse reads a schedule. All that it refuses is ErrInvalid.
+// Parse parses a schedule. Every error is ErrInvalid.
 func Parse(spec v1alpha1.Schedule) (Schedule, error) {
 	if spec.Cron == "" {
 		if spec.Interval == nil || spec.Interval.Duration < minInterval {
@@ -66,7 +65,7 @@ func Parse(spec v1alpha1.Schedule) (Schedule, error) {
 	return Schedule{wall: wall, zone: zone}, nil
 }
 
-// location finds a time zone, but not "Local": the manager's means nothing to a user.
+// location returns a time zone other than "Local": the manager's means nothing to users.
 func location(name string) (*time.Location, error) {
 	if name == "Local" {
 		return nil, refuse(`spec.schedule.timeZone must not be Local: name a zone of the IANA database, such as "Europe/Berlin"`)
@@ -78,20 +77,20 @@ func location(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// descriptors has those that the API names.
+// descriptors are those that the API documents.
 var descriptors = []string{"@hourly", "@daily", "@weekly", "@monthly", "@yearly"}
 
-// leapYear is before a year in which every date of the calendar occurs.
+// leapYear precedes a year that has every date of the calendar.
 var leapYear = time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// expression reads a cron expression as times in UTC, which stands for the wall of
-// any zone: the parser itself leaves out what a clock that is put forward skips.
+// expression parses a cron expression in UTC, which stands for the wall clock of any zone: the
+// parser itself skips the hour when clocks go forward.
 func expression(text string) (*cron.SpecSchedule, error) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "@") && !slices.Contains(descriptors, trimmed) {
 		return nil, refuse("spec.schedule.cron %q is none of %s: use one of them, five fields, or spec.schedule.interval", text, strings.Join(descriptors, ", "))
 	}
-	if strings.Contains(trimmed, "=") { // TZ= and CRON_TZ=, of which the parser crashes if they stand alone
+	if strings.Contains(trimmed, "=") { // TZ= and CRON_TZ=, on which the parser panics if they stand alone
 		return nil, refuse("spec.schedule.cron %q must not have a time zone: set spec.schedule.timeZone", text)
 	}
 	parsed, err := cron.ParseStandard(trimmed)
@@ -103,7 +102,7 @@ func expression(text string) (*cron.SpecSchedule, error) {
 		return nil, refuse(`spec.schedule.cron %q is no time in five fields, such as "0 3 * * *"`, text)
 	}
 	wall.Location = time.UTC
-	const star = 1 << 63 // of the parser, beside the values
+	const star = 1 << 63 // the parser's flag beside the values
 	for _, field := range []uint64{wall.Minute, wall.Hour, wall.Dom, wall.Month, wall.Dow} {
 		if field&^star == 0 {
 			return nil, refuse("spec.schedule.cron %q has a field without a value: correct it", text)
@@ -119,8 +118,8 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
 }
 
-// Next returns when the audit after the one that was decided at last is due; zero if
-// that is beyond what the API can hold. It is always after last.
+// Next returns when the audit after the last one is due; zero if the API cannot represent it.
+// It is always after last.
 func (s Schedule) Next(last time.Time, uid types.UID) time.Time {
 	last = last.UTC().Truncate(time.Second)
 	var due time.Time
@@ -131,13 +130,13 @@ func (s Schedule) Next(last time.Time, uid types.UID) time.Time {
 		period := s.fire(fire).Sub(fire)
 		due = fire.Add(jitter(period, uid))
 	}
-	if due.Year() > 9999 || !due.After(last) { // RFC 3339 ends; and so does time.Time
+	if due.Year() > 9999 || !due.After(last) { // RFC 3339 and time.Time end
 		return time.Time{}
 	}
 	return due
 }
 
-// fire is the first fire after an instant; zero if there is none.
+// fire returns the first fire after an instant; zero if there is none.
 func (s Schedule) fire(after time.Time) time.Time {
 	if s.everyHour() {
 		return s.running(after.In(s.zone))
@@ -156,8 +155,8 @@ func (s Schedule) everyHour() bool {
 	return s.wall.Hour&all == all
 }
 
-// running is the first fire by a clock that runs on evenly: from one change of the
-// clock to the next, wall and instant are a constant apart.
+// running returns the first fire of a steadily running clock: between two clock changes, wall
+// time and instant differ by a constant.
 func (s Schedule) running(after time.Time) time.Time {
 	wall := onWall(after)
 	for {
@@ -173,8 +172,7 @@ func (s Schedule) running(after time.Time) time.Time {
 	}
 }
 
-// searched is how many years the parser looks ahead before it gives up. The
-// 29th of February may be 8 years away.
+// searched is how many years ahead the parser looks. The 29th of February may be 8 years away.
 const searched = 5
 
 func next(wall *cron.SpecSchedule, after time.Time) time.Time {
@@ -184,17 +182,17 @@ func next(wall *cron.SpecSchedule, after time.Time) time.Time {
 	return wall.Next(time.Date(after.Year()+searched, 12, 31, 23, 59, 59, 0, time.UTC))
 }
 
-// onWall returns what the clock of an instant's zone shows, as a time in UTC.
+// onWall returns the wall clock time of an instant's zone, as UTC.
 func onWall(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// instant returns when a clock shows a time first, or is put forward beyond it.
+// instant returns when a wall clock first shows a time or skips it.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	guess := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := guess.ZoneBounds()
 	switch shown := onWall(guess); {
-	case shown.Before(wall): // before a gap that has the time
+	case shown.Before(wall): // before the gap with the time
 		return end.UTC()
 	case shown.After(wall): // after it
 		return begin.UTC()
@@ -208,19 +206,19 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return guess.UTC()
 }
 
-// jitter is how long an audit is delayed after its fire, in whole seconds.
+// jitter returns the delay of an audit after its fire, in whole seconds.
 func jitter(period time.Duration, uid types.UID) time.Duration {
 	span := min(max(period, 0)/jitterPart, maxJitter)
 	return time.Duration(Fraction(uid, "schedule") * float64(span)).Truncate(time.Second)
 }
 
-// Fraction is a number from 0 up to 1 that a UID and a purpose decide, spread
-// evenly over the UIDs. The purpose keeps apart what should not coincide.
+// Fraction returns a number in [0, 1), derived from a UID and a purpose and spread evenly over
+// the UIDs. Different purposes are independent.
 func Fraction(uid types.UID, purpose string) float64 {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(purpose + "\n" + string(uid)))
 	sum := hash.Sum64()
-	// FNV's last steps mix its upper bits badly; see the finalizer of MurmurHash3.
+	// FNV mixes its upper bits badly in the end; see the finalizer of MurmurHash3.
 	sum ^= sum >> 33
 	sum *= 0xff51afd7ed558ccd
 	sum ^= sum >> 33

@@ -2,16 +2,16 @@ package slots
 
 import "container/heap"
 
-// ordered is a heap whose items know their places, so that one in the middle can be moved
-// or removed in O(log n).
+// ordered is a heap whose items know their positions, so any item can be moved or removed in
+// O(log n).
 type ordered[T any] struct {
 	items []T
 	less  func(a, b T) bool
-	// place points to where an item keeps its index, counted from 1; 0 if it is not here.
+	// place returns where an item stores its index, counted from 1; 0 if it is absent.
 	place func(T) *int
 }
 
-// first returns the least item, and false if there is none.
+// first returns the least item; false if there is none.
 func (o *ordered[T]) first() (T, bool) {
 	if len(o.items) == 0 {
 		var none T
@@ -20,7 +20,7 @@ func (o *ordered[T]) first() (T, bool) {
 	return o.items[0], true
 }
 
-// fix puts an item, new or changed, in its place.
+// fix inserts an item, or moves a changed one.
 func (o *ordered[T]) fix(item T) {
 	if at := *o.place(item); at > 0 {
 		heap.Fix(o, at-1)
@@ -29,7 +29,7 @@ func (o *ordered[T]) fix(item T) {
 	heap.Push(o, item)
 }
 
-// remove takes an item out, if it is in.
+// remove removes an item if present.
 func (o *ordered[T]) remove(item T) {
 	if at := *o.place(item); at > 0 {
 		heap.Remove(o, at-1)

@@ -8,36 +8,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The share of those who have waited for long: one admission in ageShare goes by
-// age, if somebody has waited for ageAfter.
+// Admission by age: one admission in ageShare goes to the oldest claim, if it has waited for
+// ageAfter.
 const (
 	ageShare = 4
 	ageAfter = 30 * time.Minute
 )
 
-// forgetAfter is for how long it is remembered when a namespace was served that
-// waits for nothing and runs nothing.
+// forgetAfter is how long the last admission of an idle namespace is remembered.
 const forgetAfter = time.Hour
 
-// line is who waits and who runs. It has neither clock nor lock, and the same
-// history always leads to the same admissions. Every change and every decision
-// costs O(log n) of the claims that wait.
+// line is the state of waiting and running audits. It has neither clock nor lock, and is
+// deterministic. Changes and decisions cost O(log n) in the waiting claims.
 type line struct {
 	limits  Limits
 	claims  map[types.NamespacedName]*claim
 	tenants map[string]*tenant
-	// ready are, by class, the namespaces that have a claim of it, in the order of
-	// admission; those without room are last. byAge has all that have a claim.
+	// ready has, by class, the namespaces with claims of that class, in the order of admission,
+	// those without room last. byAge has all with claims.
 	ready [classes]ordered[*tenant]
 	byAge ordered[*tenant]
-	// active is how many slots are taken, and turns how many admissions there were
-	// since the last one by age.
+	// active is the number of taken slots, and turns that of admissions since the last by age.
 	active, turns int
-	// busy are the namespaces that take slots.
+	// busy has the namespaces with taken slots.
 	busy map[string]bool
 }
 
-// claim is a Claim in the line.
+// claim is a waiting Claim.
 type claim struct {
 	Claim
 	place int
@@ -49,7 +46,7 @@ type tenant struct {
 	active int
 	turns  int
 	served time.Time
-	// places in the heaps of the line, that by age last.
+	// places has the positions in the line's heaps, that by age last.
 	places [classes + 1]int
 }
 
@@ -73,8 +70,8 @@ func newLine(limits Limits) *line {
 	return l
 }
 
-// before is the order of two namespaces that have claims of a class. The fewest
-// active first also means that those without room are last.
+// before orders two namespaces with claims of a class. Fewest active first also puts those
+// without room last.
 func (l *line) before(a, b *tenant, class int) bool {
 	if c := cmp.Or(cmp.Compare(a.active, b.active), a.served.Compare(b.served)); c != 0 {
 		return c < 0
@@ -84,7 +81,7 @@ func (l *line) before(a, b *tenant, class int) bool {
 	return x.before(y)
 }
 
-// before is the order of two claims by age; the names make it a total one.
+// before orders two claims by age, then by name for a total order.
 func (c *claim) before(other *claim) bool {
 	return cmp.Or(c.Since.Compare(other.Since),
 		cmp.Compare(c.Key.Namespace, other.Key.Namespace), cmp.Compare(c.Key.Name, other.Key.Name)) < 0
@@ -92,7 +89,7 @@ func (c *claim) before(other *claim) bool {
 
 func (l *line) room(t *tenant) bool { return t.active < l.limits.PerNamespace }
 
-// oldest is the claim of a namespace that has waited longest; nil if it has none.
+// oldest returns the claim of a namespace that has waited longest, or nil.
 func (t *tenant) oldest() *claim {
 	var oldest *claim
 	for class := range t.claims {
@@ -103,8 +100,7 @@ func (t *tenant) oldest() *claim {
 	return oldest
 }
 
-// put adds a claim. One that waits already keeps its time, whatever its class
-// was: it has waited.
+// put adds a claim. A waiting one keeps its time, even if its class changes.
 func (l *line) put(new Claim) {
 	if c := l.claims[new.Key]; c != nil {
 		if c.Class == new.Class {
@@ -120,7 +116,7 @@ func (l *line) put(new Claim) {
 	l.rank(t)
 }
 
-// drop removes a claim, and reports whether there was one.
+// drop removes a claim, and reports whether it existed.
 func (l *line) drop(key types.NamespacedName) bool {
 	c := l.claims[key]
 	if c == nil {
@@ -133,8 +129,7 @@ func (l *line) drop(key types.NamespacedName) bool {
 	return true
 }
 
-// admit takes the next claim out of the line and its slot, if there is one that
-// may be admitted.
+// admit removes the next admissible claim from the line and takes its slot.
 func (l *line) admit(now time.Time) (Claim, bool) {
 	c, byAge := l.next(now)
 	if c == nil {
@@ -178,7 +173,7 @@ func (l *line) next(now time.Time) (next *claim, byAge bool) {
 
 func aged(c *claim, now time.Time) bool { return now.Sub(c.Since) >= ageAfter }
 
-// hold says how many slots a namespace takes.
+// hold sets the number of slots that a namespace takes.
 func (l *line) hold(namespace string, active int) {
 	t := l.tenant(namespace)
 	if active == t.active {
@@ -193,7 +188,7 @@ func (l *line) hold(namespace string, active int) {
 	l.rank(t)
 }
 
-// rank puts a namespace that changed in its places.
+// rank updates the positions of a changed namespace.
 func (l *line) rank(t *tenant) {
 	for class := range l.ready {
 		if _, waits := t.claims[class].first(); waits {
@@ -224,7 +219,7 @@ func (l *line) tenant(namespace string) *tenant {
 	return t
 }
 
-// forget drops the namespaces that are of no interest any more.
+// forget drops namespaces without relevant state.
 func (l *line) forget(now time.Time) {
 	maps.DeleteFunc(l.tenants, func(_ string, t *tenant) bool {
 		return t.active == 0 && t.oldest() == nil && now.Sub(t.served) >= forgetAfter

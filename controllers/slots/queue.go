@@ -8,30 +8,28 @@ import (
 )
 
 const (
-	// reservedFor is how long a slot is kept for a claim that was woken. It takes
-	// that long if all workers wait for registries, or if the wake-up was lost.
+	// reservedFor is how long a slot is reserved for a woken claim: all workers may be waiting
+	// for registries, or the wake-up was lost.
 	reservedFor = time.Minute
-	// attemptFor is for how long the creation of a Pod that ended in nobody knows
-	// what may be tried again in the same slot.
+	// attemptFor is how long creating a Pod may be retried in the same slot after an unknown
+	// outcome.
 	attemptFor = 2 * time.Minute
-	// unseenFor is how long a Pod may be missing in the cache before it is looked
-	// for past it.
+	// unseenFor is how long a Pod may be missing from the cache before a live read.
 	unseenFor = 30 * time.Second
-	// lateFor is how long after an attempt its Pod may still come to be: twice what
-	// an API server gives a request.
+	// lateFor is how long after an attempt its Pod may still appear: twice the API server's
+	// request timeout.
 	lateFor = 2 * time.Minute
 )
 
-// Snapshot lists the audit Pods of the cache. It is called under the lock of the
-// queue, so that no older answer follows on a newer one.
+// Snapshot lists the cached audit Pods. It is called under the queue's lock, so results never
+// go back in time.
 type Snapshot func() ([]Holder, error)
 
-// Queue is the line, with the slots that are taken. It is safe for concurrent use.
+// Queue combines the line and the taken slots. It is safe for concurrent use.
 //
-// A slot is taken one after the other by a reservation, from the admission until
-// the audit is reconciled; by an expectation, from the attempt to create the Pod
-// until it is seen in the cache; and by the Pod, until it is gone from the cache
-// or its time is over.
+// A slot is held in turn by a reservation, from admission to the audit's reconciliation; by an
+// expectation, from the attempt to create the Pod until it appears in the cache; and by the
+// Pod, until it leaves the cache or exceeds its deadline.
 type Queue struct {
 	mu   sync.Mutex
 	line *line
@@ -40,24 +38,23 @@ type Queue struct {
 	reserved map[types.NamespacedName]time.Time
 	expected map[string]expectation // by the name of the Pod
 	pods     map[string]Holder      // of the cache, by name
-	paused   time.Time              // nobody is admitted before
+	paused   time.Time              // no admissions before
 }
 
-// expectation is a Pod that exists or may exist, though the cache does not show
-// it. It ends when that very Pod is seen: one of the same name may have been there
-// before, and the cache may be about to notice.
+// expectation is a Pod that exists or may exist but is not in the cache yet. It ends when that
+// very Pod is seen: a previous Pod of the same name may still be in the cache.
 type expectation struct {
 	namespace string
-	uid       types.UID // empty while an attempt is under way, or ended in nobody knows what
+	uid       types.UID // empty during an attempt, or if its outcome is unknown
 	again     bool      // the attempt is not the first
-	// began is when it was first tried to create it, or found by a Census; tried is when it
-	// was last tried to create it, zero if this process did not.
+	// began is the first attempt, or when a Census found the Pod; tried is the last attempt,
+	// zero if another process made it.
 	began, tried time.Time
-	// until is when it stops to count; zero if that is not known yet.
+	// until is when it stops counting; zero if unknown.
 	until time.Time
 }
 
-// New makes a queue.
+// New returns an empty queue.
 func New(limits Limits) *Queue {
 	return &Queue{
 		line: newLine(limits), wake: func(types.NamespacedName) {},
@@ -65,17 +62,17 @@ func New(limits Limits) *Queue {
 	}
 }
 
-// Notify sets what wakes an audit that was admitted while it waited. It is called
-// under the lock and must not block.
+// Notify sets the function that wakes an admitted audit. It is called under the lock and must
+// not block.
 func (q *Queue) Notify(wake func(types.NamespacedName)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wake = wake
 }
 
-// Admit reports whether the Pod of a claim may be created now. If so, the slot is
-// taken until the Pod is gone, or Release says that there is none. If not, the
-// claim waits until it is woken or withdrawn. Asking again is no second claim.
+// Admit reports whether the Pod of a claim may be created now. If so, the slot is taken until
+// the Pod is gone or is released. If not, the claim waits until it is woken or withdrawn.
+// Repeated calls make no second claim.
 func (q *Queue) Admit(now time.Time, claim Claim, pod string, snapshot Snapshot) (bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,8 +97,8 @@ func (q *Queue) Admit(now time.Time, claim Claim, pod string, snapshot Snapshot)
 	return true, nil
 }
 
-// Withdraw ends the wait of an audit that does not want to run any more, or
-// cannot, and gives back what was reserved for it.
+// Withdraw removes an audit that cannot run or no longer wants to, and releases its
+// reservation.
 func (q *Queue) Withdraw(now time.Time, key types.NamespacedName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +114,7 @@ func (q *Queue) withdraw(now time.Time, key types.NamespacedName) {
 	q.refill(now)
 }
 
-// Created says which Pod was created in a slot, or found to be there.
+// Created records the Pod that was created in a slot, or found to exist.
 func (q *Queue) Created(now time.Time, pod string, uid types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,8 +123,8 @@ func (q *Queue) Created(now time.Time, pod string, uid types.UID) {
 	}
 }
 
-// Found says which Pod the cache shows of an attempt that ended in nobody knows
-// what. After several attempts it could be of any, and only a Census is certain.
+// Found records the cached Pod of an attempt with unknown outcome. After several attempts it
+// could belong to any; only a Census is certain.
 func (q *Queue) Found(now time.Time, pod string, uid types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,8 +142,8 @@ func (q *Queue) created(now time.Time, pod string, e expectation, uid types.UID)
 	q.refill(now)
 }
 
-// Release gives back the slot of a Pod that was certainly not created. If an
-// attempt before ended in nobody knows what, only a Census is certain.
+// Release frees the slot of a Pod that was certainly not created. After an earlier attempt with
+// unknown outcome, only a Census is certain.
 func (q *Queue) Release(now time.Time, pod string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -156,16 +153,15 @@ func (q *Queue) Release(now time.Time, pod string) {
 	q.refill(now)
 }
 
-// Pause admits nobody before a time, because nobody's Pod would be accepted. A
-// Pod that goes away ends it: what was full is so no more.
+// Pause stops admissions until a time, because no Pod would be accepted. It ends when a Pod
+// goes away, which may free quota.
 func (q *Queue) Pause(until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.paused = until
 }
 
-// Seen takes note of a Pod that the cache has, or had: it need not be expected
-// any more, even if it is gone before anybody looked.
+// Seen records a Pod from the cache, which ends its expectation, even if it is already gone.
 func (q *Queue) Seen(now time.Time, pod string, uid types.UID, snapshot Snapshot) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -179,8 +175,7 @@ func (q *Queue) Seen(now time.Time, pod string, uid types.UID, snapshot Snapshot
 	return nil
 }
 
-// Tend admits whom a lost event or a deadline has let in, and forgets what is of
-// no interest any more.
+// Tend admits claims after lost events and deadlines, and forgets stale state.
 func (q *Queue) Tend(now time.Time, snapshot Snapshot) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,8 +187,8 @@ func (q *Queue) Tend(now time.Time, snapshot Snapshot) error {
 	return nil
 }
 
-// Unseen reports whether a Pod has been missing in the cache for so long that it
-// should be looked for by a Census.
+// Unseen reports whether a Pod has been missing from the cache for so long that a Census is
+// due.
 func (q *Queue) Unseen(now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -205,9 +200,8 @@ func (q *Queue) Unseen(now time.Time) bool {
 	return false
 }
 
-// Census compares what is expected with the Pods that the API server has, of a
-// list that was asked for at a time. What exists is expected in the cache, and
-// what does not, and cannot come any more, is given up.
+// Census compares the expectations with the Pods of a live list requested at a time. Existing
+// Pods are expected in the cache; missing ones that cannot appear any more are given up.
 func (q *Queue) Census(asked time.Time, live []Holder) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -216,14 +210,14 @@ func (q *Queue) Census(asked time.Time, live []Holder) {
 		exists[holder.Pod] = true
 		e, known := q.expected[holder.Pod]
 		if known && !e.tried.Before(asked) {
-			continue // the attempt is younger than the list
+			continue // the attempt is newer than the list
 		}
 		if q.pods[holder.Pod].UID == holder.UID {
 			delete(q.expected, holder.Pod)
 			continue
 		}
 		if !known {
-			e = expectation{namespace: holder.Namespace, began: asked} // or the cache has shown it go already
+			e = expectation{namespace: holder.Namespace, began: asked} // the cache may already have shown its deletion
 		}
 		e.uid, e.until = holder.UID, holder.Until
 		q.expected[holder.Pod] = e
@@ -248,18 +242,17 @@ func (q *Queue) Waiting() map[string]int {
 	return count
 }
 
-// Active returns how many slots are taken. It is above Limit where the limit was
-// lowered while Pods were running.
+// Active returns the number of taken slots. It exceeds Limit after the limit was lowered.
 func (q *Queue) Active() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.line.active
 }
 
-// Limit returns how many slots there are.
+// Limit returns the number of slots.
 func (q *Queue) Limit() int { return q.line.limits.Total }
 
-// sync takes over what the cache shows.
+// sync applies the state of the cache.
 func (q *Queue) sync(now time.Time, snapshot Snapshot) error {
 	holders, err := snapshot()
 	if err != nil {
@@ -282,12 +275,12 @@ func (q *Queue) sync(now time.Time, snapshot Snapshot) error {
 	return nil
 }
 
-// recount tells the line how many slots each namespace takes.
+// recount updates the line's slots by namespace.
 func (q *Queue) recount(now time.Time) {
 	for key, since := range q.reserved {
 		if now.Sub(since) >= reservedFor {
 			delete(q.reserved, key)
-			q.wake(key) // it may claim again, if it is still there
+			q.wake(key) // it may claim again, if it still exists
 		}
 	}
 	active := map[string]int{}
@@ -314,13 +307,13 @@ func (q *Queue) recount(now time.Time) {
 	}
 }
 
-// refill gives away what has become free.
+// refill admits claims to free slots.
 func (q *Queue) refill(now time.Time) {
 	q.recount(now)
 	q.fill(now, types.NamespacedName{})
 }
 
-// fill admits as many as there is room for, and wakes them but the one that asks.
+// fill admits claims while there is room, and wakes all but the one that asks.
 func (q *Queue) fill(now time.Time, asking types.NamespacedName) {
 	for !now.Before(q.paused) {
 		claim, ok := q.line.admit(now)

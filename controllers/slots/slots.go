@@ -1,31 +1,28 @@
-// Package slots decides who is audited next. An audit Pod runs a stranger's
-// server, so only so many exist at a time: Limits.Total in all, and
-// Limits.PerNamespace for the audits of one namespace. Who finds no slot waits.
+// Package slots decides which audit runs next. An audit Pod runs untrusted code, so their
+// number is limited: Limits.Total overall, and Limits.PerNamespace per namespace of the audits.
+// Others wait.
 //
-// Who is admitted is decided by the line (line.go), a pure function of who waits,
-// who runs and the time:
+// The line (line.go) decides as a pure function of the waiting and running audits and the time:
 //
-//  1. The class: somebody waits for the verdict, before a verdict may be wrong,
-//     before one that is only renewed.
-//  2. Within a class the namespace: the one with the fewest audits running, then
-//     the one served least recently, then the one that has waited longest. A
-//     namespace with a thousand audits does not hold up one with a single audit.
-//  3. Within a namespace whoever has waited longest.
+//  1. The class: somebody waits for the verdict, then the verdict may be wrong, then it
+//     is only renewed.
+//  2. Within a class the namespace: with the fewest running audits, then served least
+//     recently, then waiting longest. A namespace with a thousand audits does not hold
+//     up one with a single audit.
+//  3. Within a namespace the longest wait.
 //
-// Nobody starves: of every four admissions, in all and of each namespace, one goes
-// by age alone, to the claim that has waited longest, once that is more than 30
-// minutes. A share is taken, and not a class raised: when all rules change, the
-// line is longer than any such time for a day, and a person who asks for an audit
-// in the middle of it would stand behind all of it.
+// Nothing starves: one in four admissions, overall and of each namespace, goes by age alone to
+// the oldest claim that has waited for more than 30 minutes. This is a share rather than a
+// higher class: when all rules change, the line is long for a day, and a person's request in
+// the middle of it would otherwise wait behind all of it.
 //
-// Nobody waits in vain: while a claim could be admitted, no slot is free.
+// No slot stays free while a claim could be admitted.
 //
-// The Queue (queue.go) knows how many slots are free. It counts Pods, and not
-// what it has admitted: whatever exists takes room, whoever made it. What the
-// cache of Pods does not show yet is expected, from the admission to the day the
-// Pod is seen. Nothing is stored. After a restart the line forms anew of what is
-// reconciled, each with the time since when it has waited by its status, and the
-// Pods are counted once past the cache.
+// The Queue (queue.go) counts the free slots by Pods, not by admissions: every existing Pod
+// takes a slot, whoever made it. Pods that the cache does not show yet are expected, from
+// admission until they appear. Nothing is stored. After a restart the line is rebuilt by
+// reconciliations, with the waiting times in the statuses, and the Pods are counted once with a
+// live list.
 package slots
 
 import (
@@ -36,20 +33,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Limits are how many audit Pods may exist at a time.
+// Limits bounds the audit Pods at a time.
 type Limits struct {
 	Total, PerNamespace int
 }
 
-// Class is how urgent an audit is; the least is the most urgent.
+// Class is the urgency of an audit; lower is more urgent.
 type Class int
 
 // The classes.
 const (
-	// Requested: somebody waits for the verdict, having created or changed the
-	// audit, or asked for it.
+	// Requested: somebody created, changed or requested the audit and waits for the verdict.
 	Requested Class = iota
-	// Drifted: something changed that nobody told, so that the verdict may be wrong.
+	// Drifted: something changed unannounced, so the verdict may be wrong.
 	Drifted
 	// Routine: a verdict is renewed.
 	Routine
@@ -61,8 +57,8 @@ var classNames = [classes]string{Requested: "requested", Drifted: "drift", Routi
 
 func (c Class) String() string { return classNames[c] }
 
-// ClassOf is the class of an audit by why it is made. What the table does not
-// know is routine: a new trigger must not push ahead of people.
+// ClassOf returns the class of a trigger. Unknown triggers are routine: a new one must not
+// overtake people.
 func ClassOf(reason v1alpha1.TriggerReason) Class {
 	switch reason {
 	case v1alpha1.TriggerRequested, v1alpha1.TriggerNeverAudited, v1alpha1.TriggerSpecChanged, v1alpha1.TriggerBaselineChanged:
@@ -73,21 +69,21 @@ func ClassOf(reason v1alpha1.TriggerReason) Class {
 	return Routine
 }
 
-// Claim is an audit that could run now.
+// Claim is an audit that is ready to run.
 type Claim struct {
-	// Key of the MCPServerAudit. It has one claim at a time.
+	// Key of the MCPServerAudit, which has at most one claim.
 	Key   types.NamespacedName
 	Class Class
-	// Since is when it began to wait.
+	// Since is when it started waiting.
 	Since time.Time
 }
 
-// Holder is an audit Pod that exists.
+// Holder is an existing audit Pod.
 type Holder struct {
 	// Pod is its name, and Namespace that of the audit it is for.
 	Pod, Namespace string
 	UID            types.UID
-	// Until is when it stops to count, gone or not: a Pod on a node that is lost
-	// may stay for ever, and no audit is held up that long.
+	// Until is when it stops counting, even if it exists: a Pod on a lost node may stay
+	// forever.
 	Until time.Time
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/environ"
 )
 
-// Additions has the fields of a container by which it gets more than its image and its
-// command line have: variables, files, and commands that the kubelet executes in it.
+// Additions are the container fields that add to image and command line: variables, files, and
+// commands that the kubelet executes.
 type Additions struct {
 	EnvFrom       []envFrom `json:"envFrom"`
 	VolumeMounts  []mount   `json:"volumeMounts"`
@@ -22,7 +22,7 @@ type Additions struct {
 	LivenessProbe  handler `json:"livenessProbe"`
 	ReadinessProbe handler `json:"readinessProbe"`
 	StartupProbe   handler `json:"startupProbe"`
-	// TerminationMessagePath is where the kubelet mounts an empty file that everybody may write.
+	// TerminationMessagePath is where the kubelet mounts an empty world-writable file.
 	TerminationMessagePath string `json:"terminationMessagePath"`
 }
 
@@ -30,15 +30,15 @@ type device struct {
 	DevicePath string `json:"devicePath"`
 }
 
-// handler is a hook or a probe: what matters is whether it executes a command.
+// handler is a hook or probe: only whether it executes a command matters.
 type handler struct {
 	Exec *struct{} `json:"exec"`
 }
 
-// AdditionsOf returns the additions of of a container that is there.
+// AdditionsOf returns the additions of an existing container.
 func AdditionsOf(c corev1.Container) Additions {
 	a := Additions{
-		EnvFrom:                make([]envFrom, len(c.EnvFrom)), // how many, and not which
+		EnvFrom:                make([]envFrom, len(c.EnvFrom)), // only their number matters
 		TerminationMessagePath: c.TerminationMessagePath,
 	}
 	for _, m := range c.VolumeMounts {
@@ -68,8 +68,8 @@ func probeOf(p *corev1.Probe) handler {
 	return handler{&struct{}{}}
 }
 
-// Mounts are the paths at which volumes, devices and a file for the termination message
-// are mounted, sorted, each once; but not where every container has that file.
+// Mounts returns the mount paths of volumes, devices and the termination message file, sorted,
+// without duplicates; the default path of that file is left out.
 func (a Additions) Mounts() []string {
 	var all []string
 	for _, m := range a.VolumeMounts {
@@ -85,7 +85,7 @@ func (a Additions) Mounts() []string {
 	return slices.Compact(all)
 }
 
-// Commands are the fields by which the kubelet executes commands, sorted.
+// Commands returns the fields by which the kubelet executes commands, sorted.
 func (a Additions) Commands() []string {
 	var all []string
 	for _, h := range []struct {
@@ -102,8 +102,8 @@ func (a Additions) Commands() []string {
 	return all
 }
 
-// Unread are the names of the variables that are not in values, which Literals has read,
-// but for those whose own value loads no code: sorted, each once.
+// Unread returns the names of variables that are not in values, which Literals has read, except
+// for those whose own value loads no code: sorted, without duplicates.
 func Unread(env []EnvVar, values map[string]string) []string {
 	if len(env) == 0 || len(values) == len(env) {
 		return nil

@@ -9,29 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Container describes what an audit of a server would run: it is compared with what one did.
+// Container is what an audit of a server would run, for comparison with actual audits.
 type Container struct {
-	// Image as the object names it, which may be no image.
+	// Image as in the object, which may be invalid.
 	Image         string
 	Command, Args []string
 	Env           []EnvVar
 	WorkingDir    string
-	// Additions that the object itself names: its operator may make others.
+	// Additions in the object; its operator may add others.
 	Additions Additions
-	// Unclear is the sentence that says why no audit can be of it; empty if one can.
+	// Unclear is a sentence that says why no audit can match; empty if one can.
 	Unclear string
 }
 
-// The groups whose kind MCPServer is read.
+// The groups whose MCPServer kind is supported.
 const (
 	GroupToolHive  = "toolhive.stacklok.dev"
 	GroupKmcp      = "kagent.dev"
 	GroupLifecycle = "mcp.x-k8s.io"
 )
 
-// Server reads the container of the server of an MCPServer object. What can be audited
-// by hand only, such as a server that speaks TLS, has its image and its command here as
-// well. It is nil if another object runs the server, and for a kind that is not known.
+// Server returns the server's container of an MCPServer object. Servers that can only be
+// audited by hand, such as those with TLS, are included. It is nil if another object runs the
+// server, or for an unknown kind.
 func Server(kind schema.GroupKind, object []byte) *Container {
 	into := serverOf(kind)
 	if into == nil {
@@ -69,11 +69,10 @@ func serverOf(kind schema.GroupKind) server {
 	return nil
 }
 
-// KindServer is the kind of the objects that Server reads.
+// KindServer is the kind that Server reads.
 const KindServer = "MCPServer"
 
-// Decode reads JSON as the API server does: the case of names counts, and no name may
-// be there twice.
+// Decode decodes JSON as the API server does: names are case-sensitive and unique.
 func Decode(object []byte, into any) error {
 	repeated, err := kjson.UnmarshalStrict(object, into, kjson.DisallowDuplicateFields)
 	if err == nil && len(repeated) > 0 {
@@ -82,15 +81,14 @@ func Decode(object []byte, into any) error {
 	return err
 }
 
-// Expand is the command line as a kubelet hands it on, with the values of env that the
-// object itself gives in the place of $(NAME). One that is longer than any audit's is
-// left as it is: it is compared with none.
+// Expand expands $(NAME) in a command line as a kubelet does, with the literal values in env.
+// One longer than any audit's is left as it is: it matches none.
 func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs []string) {
 	if !expands(command) && !expands(args) || len(command) > maxWords || len(args) > maxWords {
 		return command, args
 	}
 	if len(env) > maxVariables {
-		env = nil // what is left of $(NAME) is compared with nothing
+		env = nil // an unexpanded $(NAME) matches nothing
 	}
 	variables := recipe{env: env}.variables()
 	expandedCommand, expandedArgs = variables.expandAll(command), variables.expandAll(args)
@@ -100,10 +98,9 @@ func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs
 	return expandedCommand, expandedArgs
 }
 
-// Literals are the variables whose values the object itself gives, as a kubelet sets them
-// and as discovery gives them to an audit. ok is false if there are too many of them, if
-// one is more than an audit takes, or if one refers to a value that the object does not
-// give: then no audit had the same.
+// Literals returns the variables with literal values, as a kubelet sets them and discovery
+// gives them to an audit. ok is false if there are too many, one exceeds an audit's limits, or
+// one refers to a missing value: then no audit had the same.
 func Literals(env []EnvVar) (values map[string]string, ok bool) {
 	if len(env) > maxVariables {
 		return nil, false

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// kmcp has the fields of an MCPServer of kagent.dev (v1alpha1) that say how the
-// server itself is run. With transportType stdio an adapter in the same container
-// listens and starts the command for each session; the audit is of the command.
+// kmcp has the fields of an MCPServer of kagent.dev (v1alpha1) about running the server. With
+// transportType stdio an adapter in the same container listens and starts the command for each
+// session; the audit is of the command.
 type kmcp struct {
 	Spec struct {
 		TransportType string `json:"transportType"`
@@ -36,7 +36,7 @@ type kmcp struct {
 	} `json:"spec"`
 }
 
-// kmcpImages are the images that kmcp runs a command in whose image is not given.
+// kmcpImages are the default images for commands.
 var kmcpImages = map[string]string{"uvx": "ghcr.io/astral-sh/uv:debian", "npx": "node:24-alpine3.21"}
 
 // Kmcp reads an MCPServer of kmcp.

@@ -6,9 +6,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// lifecycle has the fields of an MCPServer of mcp.x-k8s.io (v1beta1 and v1alpha1, of
-// the MCP lifecycle operator of Kubernetes SIGs) that say how the server is run. It
-// is run in a Deployment and spoken to by streamable HTTP; there is nothing between.
+// lifecycle has the fields of an MCPServer of mcp.x-k8s.io (v1beta1 and v1alpha1, of the MCP
+// lifecycle operator of Kubernetes SIGs) about running the server: in a Deployment, with
+// streamable HTTP and no proxy.
 type lifecycle struct {
 	Spec struct {
 		Source struct {

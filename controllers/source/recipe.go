@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// The bounds of v1alpha1.Server, which its CRD states as well. They count characters.
+// The limits of v1alpha1.Server in its CRD, in characters.
 const (
 	maxImage       = 512
 	maxWords       = 32
@@ -26,12 +26,11 @@ const (
 )
 
 const (
-	// maxVariables is the most variables that are looked at: some of them may be left out.
+	// maxVariables bounds the variables considered: some of them may be omitted.
 	maxVariables = 4 * maxEnv
-	// maxExpanded is where a text that grows by $(NAME) is given up, in bytes: it is
-	// beyond all bounds by then.
+	// maxExpanded bounds a text that grows by $(NAME), in bytes: by then it exceeds all limits.
 	maxExpanded = 8 * maxEnvValue
-	// maxOmitted and maxNote bound what is said about what is left out.
+	// maxOmitted and maxNote bound the list of what is omitted.
 	maxOmitted, maxNote = 16, 120
 )
 
@@ -41,40 +40,39 @@ var (
 	envNamePattern = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 )
 
-// recipe is how a server is run, as its object says. Whatever the kind of object,
-// in the end there is a container of a Pod: recipe does what a kubelet would do.
+// recipe is how an object runs its server. In the end every kind makes a container of a Pod,
+// and recipe does what a kubelet would do.
 type recipe struct {
 	image         string
 	command, args []string
 	workingDir    string
 	env           []EnvVar
 	envFrom       []envFrom
-	// additions are for a comparison only: no audit has any.
+	// additions are only compared: no audit has any.
 	additions   Additions
 	pullSecrets []string
 	transport   v1alpha1.Transport
 	port        int64
 	path        string
-	// verbatim: command and args do not pass through a kubelet, so that $(NAME)
-	// means nothing in them.
+	// verbatim means that no kubelet expands $(NAME) in command and args.
 	verbatim bool
 	// omitted by the source itself.
 	omitted []string
-	// problem says why the source cannot be audited; empty if it can.
+	// problem is why the server cannot be audited; empty if it can.
 	problem string
-	// remote: another object runs the server, and this one none.
+	// remote means that another object runs the server.
 	remote bool
 }
 
-// EnvVar has the fields of a corev1.EnvVar that matter here.
+// EnvVar has the relevant fields of a corev1.EnvVar.
 type EnvVar struct {
 	Name      string     `json:"name"`
 	Value     string     `json:"value"`
 	ValueFrom *ValueFrom `json:"valueFrom"`
 }
 
-// ValueFrom is a value that the object does not hold. Values of Secrets and
-// ConfigMaps are not read: an audit has no business with them.
+// ValueFrom is a value outside the object. Secrets and ConfigMaps are not read: an audit has no
+// business with them.
 type ValueFrom struct {
 	SecretKeyRef    *Named `json:"secretKeyRef"`
 	ConfigMapKeyRef *Named `json:"configMapKeyRef"`
@@ -90,7 +88,7 @@ type Named struct {
 	Name string `json:"name"`
 }
 
-// names returns the names of references; an empty one means nothing, as in a Pod.
+// names returns the names of references without empty ones, which a Pod ignores.
 func names(references []Named) []string {
 	var list []string
 	for _, r := range references {
@@ -101,7 +99,7 @@ func names(references []Named) []string {
 	return list
 }
 
-// reading is the server of the recipe, or why there is none.
+// reading returns the server of the recipe, or why there is none.
 func (r recipe) reading() Reading {
 	if r.problem != "" {
 		return Reading{NotAuditable: r.problem}
@@ -136,7 +134,7 @@ func (r recipe) reading() Reading {
 	return Reading{Server: server, Omitted: short(append(variables.omitted, r.omitted...))}
 }
 
-// short bounds a list of texts that an object had a say in.
+// short bounds a list of texts from an object.
 func short(list []string) []string {
 	var shortened []string
 	for i, text := range list {
@@ -150,8 +148,8 @@ func short(list []string) []string {
 
 const noImage = "It names no image."
 
-// check says what is beyond the bounds of an audit. Nothing is cut to fit: half a
-// command line is another server.
+// check returns what exceeds an audit's limits. Nothing is cut to fit: half a command line is
+// another server.
 func check(server v1alpha1.Server, port int64) string {
 	switch {
 	case server.Image == "":
@@ -170,7 +168,7 @@ func check(server v1alpha1.Server, port int64) string {
 	return ""
 }
 
-// checkEndpoint is check for where a server listens.
+// checkEndpoint checks where a server listens.
 func checkEndpoint(server v1alpha1.Server, port int64) string {
 	switch {
 	case port < 0, port > maxPort, port == 0 && server.Speaks() != v1alpha1.TransportAuto:
@@ -187,17 +185,17 @@ func wordsFit(words []string) bool {
 	return len(words) <= maxWords && !slices.ContainsFunc(words, func(word string) bool { return !fits(word, maxWord) })
 }
 
-// variables are the environment that an audit can have.
+// variables is the environment that an audit can have.
 type variables struct {
 	list    []v1alpha1.EnvVar
 	value   map[string]string
 	omitted []string
-	// hidden: the object gives a value that is not in list, or may not be replaced as it
-	// seems: a reference that is optional leaves what an earlier entry of its name says.
+	// hidden means that the object has a value that is not in list or may not apply: an
+	// optional reference may leave an earlier entry of the same name in effect.
 	hidden bool
 }
 
-// variables takes what the object says word for word, and names the rest.
+// variables returns the literal variables, and names the others.
 func (r recipe) variables() variables {
 	v := variables{value: map[string]string{}}
 	for _, from := range r.envFrom {
@@ -225,7 +223,7 @@ func (r recipe) variables() variables {
 		order = append(order, e.Name)
 	}
 	seen := map[string]bool{}
-	for _, name := range order { // of several of one name, the last counts
+	for _, name := range order { // the last of several entries counts
 		value, set := v.value[name]
 		if !set || seen[name] {
 			continue
@@ -241,7 +239,7 @@ func (e EnvVar) isSandboxed() bool {
 	return e.Name == "HOME" || strings.HasPrefix(e.Name, "MCPAUDIT_")
 }
 
-// omitted says why a variable cannot be given to an audit.
+// omitted returns why an audit cannot have a variable.
 func (e EnvVar) omitted(value string) string {
 	switch {
 	case e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil:
@@ -271,8 +269,8 @@ func (v variables) expandAll(words []string) []string {
 	return expanded
 }
 
-// expand puts values in the place of $(NAME), as a kubelet does: $$ is a dollar, and
-// what names no variable stays as it is (corev1.Container, command).
+// expand expands $(NAME) as a kubelet does: $$ is a dollar, and unknown names stay as they are
+// (corev1.Container, command).
 func (v variables) expand(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() <= maxExpanded; i++ {

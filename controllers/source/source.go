@@ -1,7 +1,6 @@
-// Package source reads how an object runs an MCP server: a workload that a person has
-// labelled, or an MCPServer of ToolHive, kmcp or mcp.x-k8s.io. controllers/discovery
-// asks what to audit of it, controllers/subject what of it is compared with an audit:
-// both ask here, so that they compare what was audited. It is pure.
+// Package source reads how an object runs an MCP server: a labelled workload, or an MCPServer
+// of ToolHive, kmcp or mcp.x-k8s.io. controllers/discovery uses it to audit the server,
+// controllers/subject to compare it with audits, so both agree. It is pure.
 package source
 
 import (
@@ -14,24 +13,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Reading holds what a source makes of an object.
+// Reading is the server of an object.
 type Reading struct {
-	// Server is to be audited.
+	// Server is the spec to audit.
 	Server v1alpha1.Server
-	// Omitted names what the server has where it runs and the audit does not have,
-	// such as a variable from a Secret.
+	// Omitted lists what the server has in the cluster but not in the audit, such as a variable
+	// from a Secret.
 	Omitted []string
-	// NotAuditable is the sentence that says why the server cannot be audited; empty if it can.
+	// NotAuditable is a sentence that says why the server cannot be audited; empty if it can.
 	NotAuditable string
 }
 
-// Reader makes a Reading of an object: the pure function of a source.
+// Reader returns the Reading of an object. It is pure.
 type Reader func(object *unstructured.Unstructured) Reading
 
-// MaxNotAuditable is the most bytes of JSON that NotAuditable takes, as in the CRD of policies.
+// MaxNotAuditable bounds NotAuditable in bytes of JSON, as in the policies' CRD.
 const MaxNotAuditable = 320
 
-// NotAuditable is the Reading of what cannot be audited.
+// NotAuditable returns the Reading of a server that cannot be audited.
 func NotAuditable(format string, args ...any) Reading {
 	return Reading{NotAuditable: notAuditable(format, args...)}
 }
@@ -40,7 +39,7 @@ func notAuditable(format string, args ...any) string {
 	return excerpt.Line(fmt.Sprintf(format, args...), MaxNotAuditable)
 }
 
-// server has the fields of an object that say how its server is run.
+// server has an object's fields about running its server.
 type server interface{ recipe() recipe }
 
 func read(object *unstructured.Unstructured, into server) Reading {
@@ -50,8 +49,8 @@ func read(object *unstructured.Unstructured, into server) Reading {
 	return into.recipe().reading()
 }
 
-// decode reads an object into a struct that has the fields that are wanted. A field
-// of another type than its CRD should allow is an error, and no panic.
+// decode decodes an object into a struct of the wanted fields. Fields of unexpected types are
+// errors.
 func decode(object *unstructured.Unstructured, into any) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
 		return fmt.Errorf("read %s: %w", object.GetKind(), err)

@@ -11,9 +11,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// toolHive has the fields of an MCPServer of toolhive.stacklok.dev (v1beta1 and
-// v1alpha1) that say how the server itself is run. What a client talks to is a
-// proxy: proxyMode and proxyPort are its, and no matter here.
+// toolHive has the fields of an MCPServer of toolhive.stacklok.dev (v1beta1 and v1alpha1) about
+// running the server. Clients talk to a proxy: proxyMode and proxyPort are the proxy's and
+// irrelevant here.
 type toolHive struct {
 	Spec struct {
 		Image     string   `json:"image"`
@@ -39,7 +39,7 @@ type toolHive struct {
 // ToolHiveContainer is the name of the server's container in a Pod template.
 const ToolHiveContainer = "mcp"
 
-// toolHivePort is where a server listens whose mcpPort is not given.
+// toolHivePort is the default of mcpPort.
 const toolHivePort = 8080
 
 // ToolHive reads an MCPServer of ToolHive.
@@ -61,8 +61,8 @@ func (server *toolHive) recipe() recipe {
 	if strings.Contains(spec.Image, "://") {
 		r.problem = notAuditable("Its image %s is built by ToolHive when it is run: give it an image of its own.", spec.Image)
 	}
-	// The Pod template is a patch of the Pod in which the first container mcp is the
-	// server. ToolHive sets its image, and adds to its args and its environment.
+	// The Pod template is a patch of the Pod, in which the first container mcp is the server.
+	// ToolHive sets its image, and adds to its args and its environment.
 	mcp := slices.IndexFunc(spec.PodTemplateSpec.Spec.Containers, func(c container) bool { return c.Name == ToolHiveContainer })
 	if mcp >= 0 {
 		c := spec.PodTemplateSpec.Spec.Containers[mcp]
@@ -80,7 +80,7 @@ func (server *toolHive) recipe() recipe {
 	return r
 }
 
-// toolHiveEnv are the variables by which ToolHive tells a server what to speak.
+// toolHiveEnv returns the variables with which ToolHive configures a server's transport.
 func toolHiveEnv(transport string, port int64) []EnvVar {
 	if transport == "" || transport == "stdio" {
 		return []EnvVar{{Name: "MCP_TRANSPORT", Value: "stdio"}}

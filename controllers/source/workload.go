@@ -9,21 +9,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The label and the annotations of a workload that runs a server.
+// The label and annotations of a workload that runs a server.
 const (
-	// LabelServer is the name of the container that is the server, or "true" if the
-	// Pod has only one.
+	// LabelServer names the server's container, or is "true" if the Pod has only one.
 	LabelServer = "mcpaudit.dev/server"
 	// annotationTransport is stdio, streamable-http or sse. By default a container
 	// with a port speaks streamable-http, and one without speaks stdio.
 	annotationTransport = "mcpaudit.dev/transport"
-	// annotationPort is the number of the port, where the container has several.
+	// annotationPort selects one of several ports by number.
 	annotationPort = "mcpaudit.dev/port"
 	// annotationPath is the path of the endpoint.
 	annotationPath = "mcpaudit.dev/path"
 )
 
-// workload has the fields of a Deployment, StatefulSet or DaemonSet that matter here.
+// workload has the relevant fields of a Deployment, StatefulSet or DaemonSet.
 type workload struct {
 	Spec struct {
 		Template podTemplate `json:"template"`
@@ -63,7 +62,7 @@ type mount struct {
 	MountPath string `json:"mountPath"`
 }
 
-// Workload reads what a person has labelled.
+// Workload reads a labelled workload.
 func Workload(object *unstructured.Unstructured) Reading {
 	var w workload
 	if err := decode(object, &w); err != nil {
@@ -107,8 +106,8 @@ func choose(containers []container, label string) (container, string) {
 	return container{}, "It has no container " + strconv.Quote(label) + ": set the label " + LabelServer + " to the name of the container that is the server, or to \"true\" if there is only one."
 }
 
-// listens is the port of the server: that of the annotation, that with the name
-// mcp, or the only one; 0 if that is not clear.
+// listens returns the server's port: by annotation, by the name mcp, or the only one; 0 if that
+// is unclear.
 func (c container) listens(annotation string) (int64, string) {
 	if annotation != "" {
 		port, err := strconv.ParseInt(annotation, 10, 32)
@@ -136,7 +135,7 @@ func (c container) listens(annotation string) (int64, string) {
 	return 0, "It has " + strconv.Itoa(len(tcp)) + " ports: name one of them mcp, or set the annotation " + annotationPort + "."
 }
 
-// spoken reads the annotation in the words of MCP, and in those of this API.
+// spoken parses the annotation in the terms of MCP or of this API.
 func spoken(annotation string, port int64) (v1alpha1.Transport, string) {
 	switch strings.ReplaceAll(strings.ToLower(annotation), "-", "") {
 	case "":
@@ -154,8 +153,8 @@ func spoken(annotation string, port int64) (v1alpha1.Transport, string) {
 	return "", "The annotation " + annotationTransport + " is no transport: set it to stdio, streamable-http or sse."
 }
 
-// mounts names the files that the server has where it runs. An emptyDir begins
-// empty, and so does a directory of the sandbox.
+// mounts lists the files that the server has in the cluster. An emptyDir starts empty, like the
+// sandbox's directories.
 func mounts(mounted []mount, volumes []volume) []string {
 	empty := map[string]bool{}
 	for _, v := range volumes {

@@ -1,6 +1,6 @@
-// Package statement makes the in-toto statement of an audit, for the annotations of its
-// report: signed, if the configuration names a key. controllers/audit asks for it when
-// it stores a report, so that it costs no further write, and is guarded as reports are.
+// Package statement makes the in-toto statement of an audit for the annotations of its report,
+// signed if a key is configured. controllers/audit attaches it when it stores the report, so it
+// needs no further write and has the report's protection.
 package statement
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// What the statements take, for the roles in config/rbac.
+// RBAC of the statements.
 //
-// The key is read by its name, for each audit, so that another key is used from the
-// next one on. A Secret of another name takes a Role of one's own (docs/attestations.md).
+// The key is read by name for each audit, so replacing it takes effect with the next one. A
+// Secret of another name needs its own Role (docs/attestations.md).
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-attestation-key,namespace=mcpaudit-system
 
-// The keys of the Secret, as cosign generate-key-pair k8s://NAMESPACE/NAME makes it.
+// The keys of the Secret, as made by cosign generate-key-pair k8s://NAMESPACE/NAME.
 const (
 	keyEntry      = "cosign.key"
 	passwordEntry = "cosign.password"
@@ -34,32 +34,32 @@ const (
 
 // Attester makes statements.
 type Attester struct {
-	// Live reads the Secret, past the cache: the manager keeps no keys.
+	// Live reads the Secret; keys are not cached.
 	Live client.Reader
-	// Namespace and Secret name the key; no Secret is for statements that nobody signs.
+	// Namespace and Secret name the key; without a Secret, statements are not signed.
 	Namespace, Secret string
-	// Namespaces has those whose audits are signed; AllNamespaces for all.
+	// Namespaces are those whose audits are signed; AllNamespaces for all.
 	Namespaces []string
 }
 
-// AllNamespaces has the audits of all namespaces signed.
+// AllNamespaces enables signing in all namespaces.
 const AllNamespaces = "*"
 
-// signs reports whether an audit is of a namespace whose audits are signed.
+// signs reports whether audits of this namespace are signed.
 func (a *Attester) signs(audit *statement.Audit) bool {
 	return a.Secret != "" && audit != nil && (slices.Contains(a.Namespaces, audit.Namespace) || slices.Contains(a.Namespaces, AllNamespaces))
 }
 
-// Outcome says what became of a statement, in the word of the metric.
+// Outcome is the result of making a statement, as in the metric.
 type Outcome string
 
 // The outcomes.
 const (
 	Signed   Outcome = "signed"
 	Unsigned Outcome = "unsigned" // as configured
-	// NotSigned: there is to be a key, and it cannot be used.
+	// NotSigned: a key is configured but unusable.
 	NotSigned Outcome = "key_unusable"
-	// None: there is nothing that a statement could be about.
+	// None: the audit has nothing to make a statement about.
 	None Outcome = "none"
 )
 
@@ -68,16 +68,16 @@ type Result struct {
 	Outcome Outcome
 	// Annotations of the report; none without a statement.
 	Annotations map[string]string
-	// Problem says why there is no signature although there should be one.
+	// Problem is why a required signature is missing.
 	Problem string
 }
 
-// Attest makes the annotations of the report of an audit. An error is one of the API
-// server that may pass; whatever else is wrong is a Result, for audits go on.
+// Attest returns the annotations of an audit's report. Errors are transient API errors; any
+// other problem is in the Result, as the audit continues.
 func (a *Attester) Attest(ctx context.Context, r report.Report, of statement.Image) (Result, error) {
 	made, err := statement.New(r, of)
 	if err != nil {
-		return Result{Outcome: None}, nil //nolint:nilerr // a server that runs elsewhere, an image without a digest: there is none
+		return Result{Outcome: None}, nil //nolint:nilerr // a remote server or an image without a digest has no statement
 	}
 	if !a.signs(of.Audit) {
 		return plain(made, Unsigned, "")
@@ -111,7 +111,7 @@ func annotate(outcome Outcome, annotation string, what any) (Result, error) {
 	return Result{Outcome: outcome, Annotations: map[string]string{annotation: string(encoded)}}, nil
 }
 
-// unusable is why a key cannot be used until somebody does something.
+// unusable is why a key stays unusable until somebody fixes it.
 type unusable string
 
 func (u unusable) Error() string { return string(u) }

@@ -8,17 +8,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Changed is new with those of its containers that old does not have: what an update
-// brings in. An update of anything else brings in nothing, so that whoever scales or
-// labels what is there, or lets go of it, is never in the way of a verdict that came
-// later.
+// Changed returns new with only the containers that old lacks: what an update introduces. Other
+// updates introduce nothing, so no later verdict blocks scaling, labelling or deleting what
+// exists.
 //
-// The name of a container does not count, nor the labels of the object, although a
-// policy may select by them: what runs is what ran. Pods that are made of the object
-// anew are asked about when they are created, with what they are then.
+// Container names and object labels do not count, although policies may select by them: the
+// same things run as before. Pods made from the object are checked with their final state when
+// they are created.
 func Changed(old, new gate.Subject) gate.Subject {
 	if old.Architecture != new.Architecture || old.OS != new.OS {
-		return new // by one name an image is another one on each platform
+		return new // the name means another image on each platform
 	}
 	was := make(map[run]bool, len(old.Containers))
 	for _, c := range old.Containers {
@@ -26,20 +25,19 @@ func Changed(old, new gate.Subject) gate.Subject {
 	}
 	changed := new
 	changed.Containers = slices.DeleteFunc(slices.Clone(new.Containers), func(c gate.Container) bool {
-		return c.Image != "" && was[runOf(c)] // of what has no image it is not known
+		return c.Image != "" && was[runOf(c)] // unknown without an image
 	})
 	return changed
 }
 
-// run describes what a container runs: those that have the same run the same. Whether they do
-// so before, beside or after others does not matter; that an image is run which was
-// only mounted does. It is a key of a map because an object has thousands of containers,
-// if somebody wants the webhook to take longer than the API server waits.
+// run identifies what a container runs. Its order and role do not matter, except that running
+// an image differs from mounting it. It is a map key because hostile objects have thousands of
+// containers, to make the webhook exceed the API server's timeout.
 type run struct {
 	image   string
 	mounted bool
 	command v1alpha1.Digest
-	// added is the text of what the container sets and adds, in which fmt sorts the variables.
+	// added is the text of variables and additions; fmt sorts maps.
 	added string
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// metadata has the fields of an object's metadata that matter here.
+// metadata has the relevant fields of an object's metadata.
 type metadata struct {
 	Name         string            `json:"name"`
 	GenerateName string            `json:"generateName"`
@@ -17,13 +17,13 @@ type metadata struct {
 	Labels       map[string]string `json:"labels"`
 }
 
-// pod has the fields of a Pod, and of the template of one, that matter here.
+// pod has the relevant fields of a Pod or Pod template.
 type pod struct {
 	Metadata metadata `json:"metadata"`
 	Spec     podSpec  `json:"spec"`
 }
 
-// podSpec has all that names an image. A test holds it against the API of Kubernetes.
+// podSpec has every field that names an image. A test compares it with the Kubernetes API.
 type podSpec struct {
 	InitContainers      []container       `json:"initContainers"`
 	Containers          []container       `json:"containers"`
@@ -45,7 +45,7 @@ type container struct {
 	Command []string        `json:"command"`
 	Args    []string        `json:"args"`
 	Env     []source.EnvVar `json:"env"`
-	// WorkingDir replaces that of the image.
+	// WorkingDir overrides that of the image.
 	WorkingDir string `json:"workingDir"`
 }
 
@@ -76,10 +76,10 @@ type expression struct {
 	Values   []string `json:"values"`
 }
 
-// noImage says that a container names no image, which some workloads get later.
+// noImage is for containers without an image, which some workloads get later.
 const noImage = "It names no image."
 
-// images are all that a Pod runs or mounts, in the order in which it is started.
+// images returns everything that a Pod runs or mounts, in start order.
 func (s *podSpec) images() []gate.Container {
 	all := make([]gate.Container, 0, len(s.Volumes)/4+len(s.InitContainers)+len(s.Containers)+len(s.EphemeralContainers))
 	for _, v := range s.Volumes {
@@ -122,21 +122,21 @@ func clear(c gate.Container) gate.Container {
 	return c
 }
 
-// pin has a subject know where the Pod may come to.
+// pin sets the subject's node constraints.
 func (s *podSpec) pin(subject *gate.Subject) {
 	subject.Architecture = s.pinned(corev1.LabelArchStable)
-	// A kubelet of another system refuses a Pod that names its own.
+	// Kubelets of another OS reject a Pod that names its own.
 	subject.OS = cmp.Or(s.OS.Name, s.pinned(corev1.LabelOSStable))
 }
 
-// pinned is the value of a label that all nodes have which the Pod may come to; empty
-// unless there is one.
+// pinned returns the value that a node label must have for the Pod; empty unless there is
+// exactly one.
 func (s *podSpec) pinned(label string) string {
 	if selected := s.NodeSelector[label]; selected != "" {
 		return selected
 	}
 	pinned := ""
-	for i, term := range s.Affinity.NodeAffinity.Required.Terms { // any of them may hold
+	for i, term := range s.Affinity.NodeAffinity.Required.Terms { // any of them may match
 		value := term.pinned(label)
 		if value == "" || i > 0 && value != pinned {
 			return ""
@@ -146,7 +146,7 @@ func (s *podSpec) pinned(label string) string {
 	return pinned
 }
 
-// pinned is the value that a term asks for. All of its expressions have to hold.
+// pinned returns the value required by a term, all of whose expressions must match.
 func (t nodeSelectorTerm) pinned(label string) string {
 	for _, e := range t.MatchExpressions {
 		if e.Key == label && e.Operator == string(corev1.NodeSelectorOpIn) && len(e.Values) == 1 {

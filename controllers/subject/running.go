@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// FromPod reads an existing Pod: from its spec the images, command lines, variables with a value, additions,
-// node selector, node affinity and OS, from its status the image IDs.
+// FromPod reads an existing Pod: images, command lines, literal variables, additions, node
+// selector, node affinity and OS from its spec, image IDs from its status.
 func FromPod(from *corev1.Pod) gate.Subject {
 	p := pod{
 		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
@@ -74,8 +74,8 @@ func affinityOf(from *corev1.Affinity) affinity {
 	return a
 }
 
-// place is where an image is in a Pod. Containers of all roles share their names, and
-// volumes have their own.
+// place identifies an image in a Pod. Containers of all roles share one set of names, volumes
+// have another.
 type place struct {
 	volume bool
 	name   string

@@ -14,17 +14,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// An MCPServer is read twice: its server by controllers/source, as discovery does, and
-// here what its Pods run besides. Either may fail by itself: then there is a container
-// that says so, because the versions of these kinds come and go with their operators.
+// An MCPServer is read twice: its server by controllers/source, as in discovery, and the rest
+// of its Pods here. Either may fail separately, which adds a container that says so, as the
+// versions of these kinds change with their operators.
 
-// nameServer names a server here, whatever its operator calls its container.
+// nameServer names the server, whatever its operator names the container.
 const nameServer = "server"
 
-// maxUnclear is the most bytes of JSON of what is said about a container.
+// maxUnclear bounds Unclear in bytes of JSON.
 const maxUnclear = source.MaxNotAuditable
 
-// server is the subject of an MCPServer, with what its Pods run besides the server.
+// server returns the subject of an MCPServer, including the rest of its Pods.
 func server(group string, object []byte, besides func() (*pod, error)) (gate.Subject, error) {
 	var own struct {
 		Metadata metadata `json:"metadata"`
@@ -50,12 +50,12 @@ func server(group string, object []byte, besides func() (*pod, error)) (gate.Sub
 	return subject, nil
 }
 
-// unreadable stands for what may be run and cannot be read.
+// unreadable returns a container in place of what cannot be read.
 func unreadable(why string) gate.Container {
 	return gate.Container{Name: nameServer, Role: gate.RoleServer, Unclear: excerpt.Line("It cannot be read: "+why+".", maxUnclear)}
 }
 
-// readToolHive reads the Pod template, which is a patch of the Pod of the server.
+// readToolHive reads the Pod template, a patch of the server's Pod.
 func readToolHive(object []byte) (gate.Subject, error) {
 	return server(source.GroupToolHive, object, func() (*pod, error) {
 		var t struct {
@@ -70,11 +70,11 @@ func readToolHive(object []byte) (gate.Subject, error) {
 	})
 }
 
-// errCase is about a field that has two names.
+// errCase is for a field in two spellings.
 var errCase = errors.New("podTemplateSpec has a field whose name differs from its own in the case of a letter")
 
-// patch reads a Pod template that the API server stores as it is, and ToolHive decodes
-// by encoding/json, for which the case of names does not count.
+// patch reads a Pod template that the API server stores as it is and ToolHive decodes with
+// encoding/json, which ignores the case of names.
 func patch(template []byte) (*pod, error) {
 	var strict, loose pod
 	if len(template) == 0 {
@@ -89,15 +89,15 @@ func patch(template []byte) (*pod, error) {
 	if !reflect.DeepEqual(strict, loose) {
 		return nil, errCase
 	}
-	// The first of this name is the server itself.
+	// The first container of this name is the server.
 	if i := slices.IndexFunc(strict.Spec.Containers, func(c container) bool { return c.Name == source.ToolHiveContainer }); i >= 0 {
 		strict.Spec.Containers = slices.Delete(strict.Spec.Containers, i, i+1)
 	}
 	return &strict, nil
 }
 
-// kmcpPod has what an MCPServer of kmcp says of its Pods: in older versions where they
-// are run is an override of its own.
+// kmcpPod has the Pod fields of a kmcp MCPServer; older versions have separate overrides for
+// placement.
 type kmcpPod struct {
 	placement
 	Sidecars      []container `json:"sidecars"`
@@ -118,8 +118,7 @@ func (p placement) isEmpty() bool {
 	return len(p.Labels)+len(p.NodeSelector)+len(p.Affinity.NodeAffinity.Required.Terms) == 0
 }
 
-// readKmcp reads the sidecars, the volumes, and the image of the adapter that a server
-// by stdio is run behind.
+// readKmcp reads the sidecars, the volumes, and the image of the adapter of a stdio server.
 func readKmcp(object []byte) (gate.Subject, error) {
 	return server(source.GroupKmcp, object, func() (*pod, error) {
 		var k struct {
@@ -138,14 +137,14 @@ func readKmcp(object []byte) (gate.Subject, error) {
 		p := &pod{Metadata: metadata{Labels: at.Labels}, Spec: podSpec{
 			Containers: deployment.Sidecars, Volumes: deployment.Volumes, NodeSelector: at.NodeSelector, Affinity: at.Affinity,
 		}}
-		if image := deployment.InitContainer.Image; image != "" { // by default it is kmcp's own
+		if image := deployment.InitContainer.Image; image != "" { // the default is kmcp's own
 			p.Spec.InitContainers = []container{{Name: "copy-binary", Image: image, Args: []string{"--copy-self", "/adapterbin/agentgateway"}}}
 		}
 		return p, nil
 	})
 }
 
-// readLifecycle reads the labels of the Pods: they run nothing but the server.
+// readLifecycle reads the Pod labels: these Pods run only the server.
 func readLifecycle(object []byte) (gate.Subject, error) {
 	return server(source.GroupLifecycle, object, func() (*pod, error) {
 		var l struct {

@@ -1,11 +1,11 @@
-// Package subject reads what an object runs: the images of Pods, of the workloads that
-// make Pods, and of the MCPServer objects of ToolHive, kmcp and mcp.x-k8s.io. It is
-// pure. The webhook (controllers/admission) reads what is to be admitted, the drift
-// controller (controllers/drift) what runs; controllers/gate decides about it.
+// Package subject reads what an object runs: the images of Pods, of workloads, and of the
+// MCPServer objects of ToolHive, kmcp and mcp.x-k8s.io. It is pure. The webhook
+// (controllers/admission) uses it for what is to be admitted, the drift controller
+// (controllers/drift) for what runs; controllers/gate decides.
 //
-// What is read is hostile. Of an object only the fields that matter are decoded, the
-// case of their names counts as it does for the API server, and what cannot be read is
-// an error, or a container that says so: never an object that runs nothing.
+// The input is hostile. Only relevant fields are decoded, with case-sensitive names as in the
+// API server. What cannot be read is an error, or a container that says so: never an object
+// that runs nothing.
 package subject
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// ErrUnknown is about a kind, or a subresource, of which it is not known what it runs.
+// ErrUnknown is for kinds and subresources whose images are unknown.
 var ErrUnknown = errors.New("it is not known which images this runs")
 
-// kinds are read, by kind. All versions of a kind are read alike.
+// kinds has the supported kinds. All versions of a kind are read alike.
 var kinds = map[schema.GroupKind]func(object []byte) (gate.Subject, error){
 	{Kind: "Pod"}:                             readPod,
 	{Kind: "PodTemplate"}:                     readPodTemplate,
@@ -42,9 +42,8 @@ var kinds = map[schema.GroupKind]func(object []byte) (gate.Subject, error){
 
 const mcp = source.KindServer
 
-// Read reads an object as the API server sends it to a webhook: JSON, of a kind, by a
-// subresource or by none. A name that the API server is still to generate is its
-// beginning. Errors are ErrUnknown, and JSON that is not such an object.
+// Read reads an object as JSON from an AdmissionReview, of a kind and an optional subresource.
+// For generateName, the name is the prefix. Errors are ErrUnknown or about invalid JSON.
 func Read(object []byte, kind schema.GroupVersionKind, subresource string) (gate.Subject, error) {
 	read, known := kinds[kind.GroupKind()]
 	if !known || subresource != "" && (kind.Kind != "Pod" || subresource != "ephemeralcontainers") {
@@ -61,7 +60,7 @@ func Read(object []byte, kind schema.GroupVersionKind, subresource string) (gate
 	return subject, nil
 }
 
-// subject returns what is common to all kinds.
+// subject returns the common fields.
 func (m metadata) subject(target v1alpha1.GateTarget) gate.Subject {
 	return gate.Subject{Namespace: m.Namespace, Name: cmp.Or(m.Name, m.GenerateName), Labels: m.Labels, Target: target}
 }

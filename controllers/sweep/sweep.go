@@ -1,5 +1,5 @@
-// Package sweep has what controllers share that look at everything in one pass: a change of
-// any object wakes them, and a storm of changes is one pass.
+// Package sweep is shared by controllers that reconcile everything in one pass: any change
+// triggers a pass, and passes are batched.
 package sweep
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 )
 
-// Index has what is known of audits; controllers/index has it.
+// Index is implemented by controllers/index.
 type Index interface {
 	Facts(now time.Time) gate.Facts
 	All() iter.Seq[*gate.Verdict]
@@ -25,14 +25,13 @@ type Index interface {
 	Subscribe(changed func())
 }
 
-// everything is the one request of such a controller.
+// everything is the only request of such a controller.
 var everything = reconcile.Request{NamespacedName: types.NamespacedName{Name: "cluster"}}
 
-// queue holds the request, once.
+// queue holds the request once.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// After handles a change of any object by a pass that begins after a time, in which other
-// changes join it.
+// After handles changes by a pass after a delay, which batches further changes.
 func After(wait time.Duration) handler.Funcs {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, _ event.CreateEvent, q queue) { q.AddAfter(everything, wait) },
@@ -41,8 +40,8 @@ func After(wait time.Duration) handler.Funcs {
 	}
 }
 
-// Begin has the first pass made when the controller starts. What start keeps wakes it for
-// another, which begins after a time as well.
+// Begin triggers the first pass when the controller starts. wake, which start receives,
+// triggers another after the delay.
 func Begin(wait time.Duration, start func(ctx context.Context, wake func())) source.Source {
 	return source.Func(func(ctx context.Context, q queue) error {
 		start(ctx, func() { q.AddAfter(everything, wait) })

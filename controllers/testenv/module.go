@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// The definitions of the two kinds of policy report as they are published: those that
-// clusters have, and not a copy that says what the tests would like. They are read from
-// Go modules, whose content the sums hold fast.
+// The published CRDs of the two kinds of policy report, as clusters have them. They come from
+// Go modules, pinned by checksum.
 var (
 	openReports = Published{
 		"github.com/openreports/reports-api@v0.2.1", "h1:g9KS3yle9Y1elmww4TK9EkD1rl6inIaiIJPX6e+u680=",
@@ -26,8 +25,8 @@ var (
 	}
 )
 
-// Published is a file of a Go module, which is fetched for a test: as a dependency, only to
-// have one file of it, the module would be a heavy one.
+// Published is a file of a Go module that is fetched for a test: as a dependency, the module
+// would be too heavy for one file.
 type Published struct{ Module, Sum, File string }
 
 // OpenReports is the definition of Report, openreports.io/v1alpha1.
@@ -44,8 +43,8 @@ func (p Published) read() ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Path downloads the module unless the module cache has it, and returns where the file lies.
-// The go command tries a proxy that fails but once.
+// Path downloads the module unless cached, and returns the path of the file. The go command
+// falls back from a failing proxy.
 func (p Published) Path() (path string, err error) {
 	for range 5 {
 		if path, err = p.download(); err == nil {
@@ -58,7 +57,7 @@ func (p Published) Path() (path string, err error) {
 
 func (p Published) download() (string, error) {
 	download := exec.Command("go", "mod", "download", "-json", p.Module)
-	download.Dir = os.TempDir() // outside of any module, whose go.sum would have a say
+	download.Dir = os.TempDir() // outside any module, whose go.sum would apply
 	download.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	var stderr bytes.Buffer
 	download.Stderr = &stderr

@@ -34,7 +34,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// The namespaces of the operator, and those that it starts audit Pods in.
+// The operator's namespaces and the audit Pods'.
 const (
 	SystemNamespace = "mcpaudit-system"
 	RunNamespace    = "mcpaudit-runs"
@@ -46,8 +46,8 @@ var (
 	Config *rest.Config
 )
 
-// RunSpecs runs the specs of a package, and shows what is logged where one fails. Only a spec
-// that fails waits as long as Eventually may, so that is more than the busiest machine needs.
+// RunSpecs runs the specs of a package, and shows the log of failures. Only failing specs wait
+// as long as Eventually allows, so that is generous.
 func RunSpecs(t *testing.T, title string) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	gomega.SetDefaultEventuallyTimeout(poll.Patience)
@@ -56,8 +56,8 @@ func RunSpecs(t *testing.T, title string) {
 	ginkgo.RunSpecs(t, title)
 }
 
-// Begin starts the API server of a suite, with both namespaces and what config/rbac and the
-// other folders of config hold, and stops it when the suite is over.
+// Begin starts the API server of a suite, with both namespaces and the manifests of config/rbac
+// and other folders, and stops it afterwards.
 func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config) {
 	ginkgo.GinkgoHelper()
 	environment, api, err := Start()
@@ -75,7 +75,7 @@ func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config)
 	return API, Config
 }
 
-// Manifests returns the objects of a folder of config, as kustomize builds it.
+// Manifests returns the objects of a folder of config, built by kustomize.
 func Manifests(ctx context.Context, folder string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
 	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
@@ -84,7 +84,7 @@ func Manifests(ctx context.Context, folder string) []*unstructured.Unstructured 
 	return Decode(string(content))
 }
 
-// Decode returns the objects of a text of YAML.
+// Decode parses YAML documents.
 func Decode(text string) (objects []*unstructured.Unstructured) {
 	ginkgo.GinkgoHelper()
 	for decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
@@ -98,7 +98,7 @@ func Decode(text string) (objects []*unstructured.Unstructured) {
 	}
 }
 
-// Create creates the objects of a text of YAML.
+// Create creates the objects in a YAML text.
 func Create(ctx context.Context, text string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
 	objects := Decode(text)
@@ -137,7 +137,7 @@ func Manager(account string, options ctrl.Options) ctrl.Manager {
 	return manager
 }
 
-// Run runs managers until the caller stops them.
+// Run runs managers until stop is called.
 func Run(ctx context.Context, managers ...ctrl.Manager) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -159,7 +159,7 @@ func Eventually(ctx context.Context, check func(gomega.Gomega)) {
 	gomega.Eventually(ctx, check).Should(gomega.Succeed())
 }
 
-// Passes counts the reconciliations of this process, and those that failed.
+// Passes returns the number of reconciliations of this process, and of failed ones.
 func Passes() (all, failed float64) {
 	ginkgo.GinkgoHelper()
 	families, err := metrics.Registry.Gather()

@@ -17,11 +17,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// errNoAssets says how the suites are meant to be run.
+// errNoAssets explains how to run the suites.
 var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set: run `make test-envtest`")
 
-// Start brings up etcd and an API server with the project's CRDs. The caller
-// stops the environment.
+// Start starts etcd and an API server with the project's CRDs. The caller stops the
+// environment.
 func Start() (*envtest.Environment, client.Client, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, nil, errNoAssets
@@ -44,7 +44,7 @@ func Start() (*envtest.Environment, client.Client, error) {
 	return environment, live, nil
 }
 
-// configPath returns where a path below config/ lies.
+// configPath returns a path below config/.
 func configPath(path string) string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "..", "..", "config", path)

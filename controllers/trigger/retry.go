@@ -7,27 +7,27 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Failure is an Inconclusive verdict. The zero value is any other.
+// Failure describes an Inconclusive verdict. The zero value is for others.
 type Failure struct {
 	// Reason of Audited.
 	Reason report.Reason
-	// Reported: it is the runner that gave it, and so what it saw of the server.
+	// Reported means that the runner gave the reason, from observing the server.
 	Reported bool
-	// OverLimit: the Pod was evicted because it wrote more than it may.
+	// OverLimit means that the Pod was evicted for exceeding its own limit.
 	OverLimit bool
-	// Consecutive is how many audits in a row were Inconclusive, this one included.
+	// Consecutive is the number of Inconclusive audits in a row, including this one.
 	Consecutive int32
-	// Limit is how many of them are made again.
+	// Limit is the number of retries.
 	Limit int32
 }
 
-// The pause before a retry. It doubles with each.
+// The interval before a retry, doubled each time.
 const (
 	minPause = 5 * time.Minute
 	maxPause = 6 * time.Hour
 )
 
-// retried reports whether the next audit may end otherwise although nobody did anything.
+// retried reports whether the next audit may differ without anybody's action.
 func (f Failure) retried() bool {
 	cause, _ := report.CauseOf(f.Reason)
 	switch cause.Retry {
@@ -50,7 +50,7 @@ func retryDue(in Input) (time.Time, string) {
 	return at, fmt.Sprintf("the last audit ended with %s, which may have passed; this is retry %d of %d", f.Reason, f.Consecutive, f.Limit)
 }
 
-// pause is the one before the nth retry.
+// pause returns the interval before the nth retry.
 func pause(n int32) time.Duration {
 	p := minPause
 	for ; n > 1 && p < maxPause; n-- {

@@ -1,8 +1,7 @@
-// Package trigger answers "why audit now?" as data. The answer is a chain of
-// pure functions over what is known of an audit: each says at which instant it
-// has a reason, and the first of those whose instant has come decides. The
-// reconciler asks, and shows the answer in the status, the event and the report;
-// the earliest instant to come is when it looks again by itself.
+// Package trigger answers "why audit now?" as data, by a chain of pure functions: each returns
+// the instant from which it has a reason, and the first whose instant has come decides. The
+// answer is shown in the status, the event and the report; the earliest future instant is when
+// the reconciler checks again.
 //
 //	reason             due
 //	NeverAudited       as long as there is no verdict                        voids
@@ -16,15 +15,13 @@
 //	ScheduleDue        when spec.schedule says so                            controllers/schedule
 //	VerdictExpiring    at 90% of the age that a verdict may have
 //
-// What voids takes the verdict back even where no audit may be made: the verdict is
-// about something else than the spec asks for. While an audit is suspended nothing
-// else is due.
+// A reason that voids withdraws the verdict even if no audit may run, as the verdict is for
+// something else than the spec. While an audit is suspended, no other reason applies.
 //
-// Generation and digest have both to differ, so that an operator that reads a field
-// more out of the same spec, or defaults one, does not audit every server again. Of a
-// status that is older than its object, because it was restored with it, only the
-// digest counts: the generations of the new object began anew.
-// What the status does not say, because an older operator wrote it, is no reason.
+// Generation and digest must both differ, so an operator version that reads or defaults another
+// field of the same spec does not re-audit every server. If the status is older than its
+// object, because both were restored, only the digest counts: generations restarted.
+// Status fields missing because of an older operator are no reason.
 package trigger
 
 import (
@@ -41,48 +38,45 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
 )
 
-// maxRequested is the cap of status.lastHandledReconcileAt, in bytes.
+// maxRequested bounds status.lastHandledReconcileAt, in bytes.
 const maxRequested = 256
 
-// Input has what the decision depends on.
+// Input is what the decision depends on.
 type Input struct {
-	// UID of the audit, Created when it was, Now the time.
+	// UID and creation time of the audit, and the current time.
 	UID     types.UID
 	Created time.Time
 	Now     time.Time
-	// Suspended: only what voids the verdict counts.
+	// Suspended means that only reasons that void count.
 	Suspended bool
 
-	// Generation of the spec, the digest of what an outcome depends on, and the
-	// baseline as Baseline writes it.
+	// Generation of the spec, its SpecDigest, and the baseline as formatted by Baseline.
 	Generation int64
 	SpecDigest v1alpha1.Digest
 	Baseline   string
-	// Requested is the value of the annotation, Handled the last one answered.
+	// Requested is the value of the annotation, Handled the last handled one.
 	Requested, Handled string
-	// Untils are the ends of the suppressions of the spec.
+	// Untils are the ends of the spec's suppressions.
 	Untils []time.Time
 	// Schedule of the spec; nil if it has none.
 	Schedule *schedule.Schedule
 
-	// Last is the trigger of the last audit, nil if there was none; Audited is when
-	// that was decided.
+	// Last is the trigger of the last audit, nil without one; Audited is when it was decided.
 	Last    *v1alpha1.Trigger
 	Audited time.Time
-	// Held says that the conditions speak of a suspension or of an invalid spec and
-	// not of the verdict, which only another audit brings back.
+	// Held means that the conditions show a suspension or an invalid spec instead of the
+	// verdict, which only another audit restores.
 	Held bool
-	// Failure says what the last audit failed to observe, as far as it is Inconclusive.
+	// Failure is why the last audit was Inconclusive.
 	Failure Failure
 
-	// Unresolved: the registry did not tell what the tag named when the last audit was made.
+	// Unresolved means that the registry did not resolve the tag at the last audit.
 	Unresolved bool
-	// TagDigest is the digest that the tag of the image names in its registry now; empty if
-	// that is not known.
+	// TagDigest is the tag's current digest in the registry; empty if unknown.
 	TagDigest v1alpha1.Digest
-	// RulesetDigest of the operator's rules; empty to go without.
+	// RulesetDigest of the operator's rules; empty to ignore.
 	RulesetDigest string
-	// MaxVerdictAge is how old a verdict may become; 0 for any age.
+	// MaxVerdictAge is the maximum age of a verdict; 0 for none.
 	MaxVerdictAge time.Duration
 }
 
@@ -92,7 +86,7 @@ type Trigger struct {
 	Message string
 }
 
-// chain is in the order of importance: what comes first is shown.
+// chain is in order of importance: the first reason is shown.
 var chain = []link{
 	{v1alpha1.TriggerNeverAudited, neverAudited, true},
 	{v1alpha1.TriggerSpecChanged, specChanged, true},
@@ -107,8 +101,8 @@ var chain = []link{
 	{v1alpha1.TriggerSpecChanged, held, true},
 }
 
-// link is one reason. Only the first sees an Input without Last. when returns the
-// instant from which on it is one, and the reason in words; zero for never.
+// link is one reason. Only the first gets an Input without Last. when returns the instant from
+// which it applies, zero for never, and a description.
 type link struct {
 	reason v1alpha1.TriggerReason
 	when   func(Input) (time.Time, string)
@@ -125,7 +119,7 @@ func Due(in Input) (Trigger, bool) {
 	return Trigger{}, false
 }
 
-// Next returns when an audit will be due by itself; zero if none will, or if one is due
+// Next returns when an audit will become due by itself; zero if none will, or if one is due
 // already.
 func Next(in Input) time.Time {
 	var next time.Time
@@ -155,7 +149,7 @@ func (in Input) chain() []link {
 	return links
 }
 
-// always is the instant of what is true now.
+// always returns an instant in the past if yes.
 func (in Input) always(yes bool) time.Time {
 	if !yes {
 		return time.Time{}
@@ -216,7 +210,7 @@ func scheduleDue(in Input) (time.Time, string) {
 	return at, fmt.Sprintf("spec.schedule had it due at %s", at.Format(time.RFC3339))
 }
 
-// expiring is the part of its greatest age at which a verdict is renewed, in percent.
+// expiring is the percentage of the maximum age at which a verdict is renewed.
 const expiring = 90
 
 func verdictExpiring(in Input) (time.Time, string) {
@@ -231,13 +225,13 @@ func held(in Input) (time.Time, string) {
 	return in.always(in.Held), "the verdict was taken back while the spec was invalid, or suspended with an audit due"
 }
 
-// Requested reads the annotation, cut to what the status can hold.
+// Requested returns the annotation, cut to the status field's limit.
 func Requested(annotations map[string]string) string {
 	return excerpt.Cut(annotations[v1alpha1.RequestedAtAnnotation], maxRequested)
 }
 
-// Baseline is a spec.baseline as status.trigger.baseline has it: the mode, and for
-// Pinned the digest.
+// Baseline formats a spec.baseline for status.trigger.baseline: the mode, and for Pinned the
+// digest.
 func Baseline(b v1alpha1.Baseline) string {
 	mode := cmp.Or(b.Mode, v1alpha1.BaselineTrustOnFirstUse)
 	if mode != v1alpha1.BaselinePinned {
@@ -246,10 +240,9 @@ func Baseline(b v1alpha1.Baseline) string {
 	return string(mode) + " " + string(b.ManifestDigest)
 }
 
-// SpecDigest is over the part of a spec that the observations of an audit depend
-// on. Suspending an audit, keeping more of its reports, and another time for the
-// next are no reason to run it; another baseline is one of its own, because the
-// run in progress can be held to it as well.
+// SpecDigest covers the parts of a spec that an audit's observations depend on. Suspension,
+// history limit and schedule are no reason to audit again; a new baseline is a separate reason,
+// because it also applies to the run in progress.
 func SpecDigest(spec v1alpha1.MCPServerAuditSpec) (v1alpha1.Digest, error) {
 	spec.Suspend, spec.HistoryLimit, spec.Schedule, spec.RetryLimit, spec.Baseline = false, nil, nil, nil, v1alpha1.Baseline{}
 	encoded, err := json.Marshal(spec)

@@ -11,17 +11,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maxCachedSpec and maxCachedAnnotations are the most bytes of JSON that a cache keeps of
-// an audit's spec and annotations. Nearly all audits have less; tenants can create many
-// that have more, see the policy mcpaudit-size.
+// maxCachedSpec and maxCachedAnnotations bound a cached audit's spec and annotations in bytes
+// of JSON. Nearly all are smaller; tenants can create many larger ones, see the policy
+// mcpaudit-size.
 const (
 	maxCachedSpec        = 8 << 10
 	maxCachedAnnotations = 4 << 10
 )
 
-// Trim is for the caches of managers and gates. It drops the large parts of a large audit
-// and leaves the digest of the whole spec in TrimmedSpec: who needs the rest reads the
-// audit from the API server. Reflectors transform an object more than once.
+// Trim drops large parts of a large audit for the caches of managers and gates, and keeps the
+// spec's digest in TrimmedSpec: readers that need the rest read the audit live. It is
+// idempotent, as reflectors transform objects repeatedly.
 func Trim(audit *v1alpha1.MCPServerAudit) error {
 	if audit.TrimmedSpec != "" {
 		return nil
@@ -41,7 +41,7 @@ func Trim(audit *v1alpha1.MCPServerAudit) error {
 	return nil
 }
 
-// ownAnnotations keeps those that the operator reads, a few short ones.
+// ownAnnotations keeps the few short annotations that the operator reads.
 func ownAnnotations(all map[string]string) map[string]string {
 	kept := map[string]string{}
 	if requested := Requested(all); requested != "" {
@@ -56,16 +56,15 @@ func ownAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// trimmed keeps of a spec what is read of audits that are not being reconciled: by the
-// gate, policy reports and metrics.
+// trimmed keeps the spec fields that the gate, policy reports and metrics read.
 func trimmed(spec v1alpha1.MCPServerAuditSpec) v1alpha1.MCPServerAuditSpec {
 	kept := v1alpha1.MCPServerAuditSpec{
 		Server:   v1alpha1.Server{Image: spec.Server.Image, URL: spec.Server.URL, Transport: spec.Server.Transport, Port: spec.Server.Port, Path: spec.Server.Path},
 		Baseline: spec.Baseline, FailOn: spec.FailOn, Timeout: spec.Timeout, HistoryLimit: spec.HistoryLimit, Schedule: spec.Schedule,
 		RetryLimit: spec.RetryLimit, Suspend: spec.Suspend,
 	}
-	// The gate asks whether there are any: a verdict of an operator that did not record them
-	// must not count for containers without.
+	// The gate asks whether there are any: a verdict of an older operator that did not record
+	// them must not count for containers without.
 	if len(spec.Server.Env) > 0 || spec.Server.WorkingDir != "" {
 		kept.Server.Env = make([]v1alpha1.EnvVar, 1)
 	}
@@ -75,7 +74,7 @@ func trimmed(spec v1alpha1.MCPServerAuditSpec) v1alpha1.MCPServerAuditSpec {
 	return kept
 }
 
-// size is the number of bytes of JSON that a value takes.
+// size returns the JSON size of a value in bytes.
 func size(value any) int {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -84,8 +83,7 @@ func size(value any) int {
 	return len(encoded)
 }
 
-// DigestOf is the SpecDigest of an audit, which may be one of a cache that keeps only a
-// part of a large spec.
+// DigestOf returns the SpecDigest of an audit, whose cached spec may be trimmed.
 func DigestOf(audit *v1alpha1.MCPServerAudit) (v1alpha1.Digest, error) {
 	if audit.TrimmedSpec != "" {
 		return audit.TrimmedSpec, nil

@@ -8,21 +8,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/conditions"
 )
 
-// comparison is a manifest held against its baseline.
+// comparison is the result of comparing a manifest with its baseline.
 type comparison struct {
 	stable   conditions.Condition
 	baseline v1alpha1.Digest
 	drift    *report.Drift
 }
 
-// compare holds a manifest against the baseline.
+// compare compares a manifest with the baseline.
 //
-// The first use that counts for TrustOnFirstUse is the first complete listing,
-// whatever the verdict of that audit: the baseline is what the server
-// advertises, and findings or a lost tracer say nothing about that. An audit
-// that fails does not pass because its manifest became the baseline.
-// A partial listing is neither trusted nor compared: what is missing may have
-// been removed or not been reached.
+// For TrustOnFirstUse, the first complete listing becomes the baseline, whatever the verdict of
+// that audit: findings or a lost tracer say nothing about what the server advertises, and a
+// failed audit still fails. A partial listing is neither trusted nor compared: missing items
+// may have been removed or not been reached.
 func compare(in Input, manifest v1alpha1.Digest) comparison {
 	baseline, mismatch := in.Known, v1alpha1.ReasonManifestDrifted
 	switch in.Baseline.Mode {
@@ -49,8 +47,8 @@ func compare(in Input, manifest v1alpha1.Digest) comparison {
 	return comparison{baseline: baseline, drift: &drift, stable: conditions.False(mismatch, in.driftMessage(manifest, baseline, drift))}
 }
 
-// drift returns what changed, item by item; empty if the baseline's own manifest is
-// not kept, or if the difference is in what the caps cut off.
+// drift returns the changed items; empty if the baseline's manifest is not kept, or if only
+// truncated parts differ.
 func (in Input) drift(baseline v1alpha1.Digest) report.Drift {
 	if in.Report == nil || in.KnownManifest == nil || in.KnownManifest.Digest != "" && in.KnownManifest.Digest != string(baseline) {
 		return report.Drift{}

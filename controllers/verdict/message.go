@@ -8,11 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// named is how many findings a message tells in full; the status has more, and
-// the report has all.
+// named is how many findings a message describes; the status has more, and the report has all.
 const named = 3
 
-// failMessage tells the worst findings to somebody who knows nothing yet.
+// failMessage describes the worst findings to a newcomer.
 func failMessage(in Input, counts string, held comparison) string {
 	parts := []string{excerpt.Sentence(excerpt.Capital(counts))}
 	if in.Report != nil {
@@ -27,8 +26,7 @@ func failMessage(in Input, counts string, held comparison) string {
 	return strings.Join(parts, " ")
 }
 
-// worst tells the findings that reached the threshold. Their messages name what
-// was exercised themselves.
+// worst describes the findings at or above the threshold.
 func worst(r report.Report, threshold report.Severity) []string {
 	var told []string
 	above := 0
@@ -48,8 +46,8 @@ func worst(r report.Report, threshold report.Severity) []string {
 	return told
 }
 
-// ranks reports whether a finding belongs to a severity; "" stands for those that
-// this version does not know, which come first, as report.Count has them.
+// ranks reports whether a finding has a severity; "" matches unknown ones, which come first as
+// in report.Count.
 func ranks(of, severity report.Severity) bool {
 	if severity == "" {
 		return of.Rank() < 0

@@ -8,15 +8,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// maxCause bounds what is told of a failure, in bytes of JSON, so that what to do
-// about it is never cut off.
+// maxCause bounds the cause in bytes of JSON, so the remedy is never cut off.
 const maxCause = 560
 
-// again is for what mends itself, or is mended outside of the spec.
+// again is for causes that pass or are fixed outside the spec.
 const again = " To have it audited again, set the annotation " + v1alpha1.RequestedAtAnnotation + " to a new value."
 
-// remedy says what helps against a reason. What a change of the spec mends is audited
-// again by itself. docs/troubleshooting.md has more.
+// remedy returns the fix for a reason. Spec changes trigger an audit by themselves.
+// docs/troubleshooting.md has more.
 func remedy(reason report.Reason) string {
 	cause, _ := report.CauseOf(reason)
 	if cause.Outside {
@@ -25,7 +24,7 @@ func remedy(reason report.Reason) string {
 	return cause.Remedy
 }
 
-// explain returns what happened and what to do about it.
+// explain returns the cause and the fix.
 func explain(incomplete report.Incomplete) string {
 	return fmt.Sprintf("%s %s", excerpt.Sentence(excerpt.Capital(excerpt.Line(incomplete.Message, maxCause))), remedy(incomplete.Reason))
 }

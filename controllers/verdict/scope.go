@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// conformant says whether the server kept to the declared scope. What a suppression
-// accepts is still outside of it, and is not held against the server.
+// conformant returns whether the server kept to the declared scope. Suppressed findings do not
+// count.
 func conformant(in Input, incomplete report.Incomplete) conditions.Condition {
 	if !in.Scoped {
 		return conditions.True(v1alpha1.ReasonNoScopeDeclared, "spec.declaredScope is absent: what the manifest declares was what counted.")
@@ -32,7 +32,7 @@ func conformant(in Input, incomplete report.Incomplete) conditions.Condition {
 	return conditions.True(v1alpha1.ReasonWithinScope, "Nothing was seen that spec.declaredScope does not allow.")
 }
 
-// failReason is ScopeExceeded where nothing else has failed the audit.
+// failReason is ScopeExceeded if nothing else failed the audit.
 func failReason(in Input) string {
 	if in.Report == nil {
 		return v1alpha1.ReasonFindingsAboveThreshold

@@ -1,6 +1,5 @@
-// Package verdict decides what an audit says about a server: from the report,
-// or from the reason why there is none, the threshold and the baseline of the
-// spec, to a verdict and the conditions that explain it. It is pure.
+// Package verdict computes the verdict on a server and the conditions that explain it, from the
+// report or the reason why there is none, and the spec's threshold and baseline. It is pure.
 package verdict
 
 import (
@@ -13,38 +12,37 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Input has what a verdict depends on.
+// Input is what a verdict depends on.
 type Input struct {
 	// FailOn, MinAssurance and Baseline are those of the spec.
 	FailOn       v1alpha1.FailOn
 	MinAssurance report.AssuranceLevel
 	Baseline     v1alpha1.Baseline
-	// Scoped: the spec has a declaredScope.
+	// Scoped means that the spec has a declaredScope.
 	Scoped bool
-	// Known is the baseline that the status holds; empty if there is none yet.
+	// Known is the baseline in the status; empty if there is none yet.
 	Known v1alpha1.Digest
-	// KnownManifest is the manifest behind the baseline, if a report with it is
-	// kept; nil otherwise.
+	// KnownManifest is the baseline's manifest if a kept report has it; else nil.
 	KnownManifest *report.Manifest
-	// Change says how the manifest differs from that one; empty if it does not, or
-	// if that is not known.
+	// Change describes how the manifest differs from KnownManifest; empty if it does not, or if
+	// that is unknown.
 	Change string
 
-	// Report holds what the runner found; nil if there is none.
+	// Report is the runner's; nil if there is none.
 	Report *report.Report
-	// Summary holds what the runner announced; nil if it did not come that far.
+	// Summary is the runner's; nil if there is none.
 	Summary *report.Summary
-	// Failure is why the audit is incomplete, beyond what the report says
-	// itself; the zero value if it is not.
+	// Failure is why the audit is incomplete, besides the report's own reason; zero if it is
+	// not.
 	Failure report.Incomplete
-	// ReportName is where the evidence is; empty if it is nowhere.
+	// ReportName is the report with the evidence; empty if there is none.
 	ReportName string
 }
 
-// Outcome is the verdict and what explains it.
+// Outcome is the verdict and its explanation.
 type Outcome struct {
 	Verdict v1alpha1.Verdict
-	// Reason and Message are those of the report, judged again.
+	// Reason and Message are the report's, judged again.
 	Reason  report.Reason
 	Message string
 	// Assurance is zero without a report.
@@ -57,13 +55,12 @@ type Outcome struct {
 
 	ManifestDigest v1alpha1.Digest
 	BaselineDigest v1alpha1.Digest
-	// Drift is nil if the manifest is the baseline's, or has none.
+	// Drift is nil if the manifest matches the baseline, or if there is none.
 	Drift *report.Drift
 }
 
-// Judge decides. What was seen stays seen: findings above the threshold and a
-// changed manifest fail an audit that was cut short as well. Without them, what
-// could not be observed is Inconclusive.
+// Judge computes the verdict. Observations count: findings above the threshold or a changed
+// manifest fail even an incomplete audit. Without them, an incomplete audit is Inconclusive.
 func Judge(in Input) Outcome {
 	rests := in.assurance()
 	incomplete := in.demand().Unmet(in.incomplete(), rests)
@@ -91,8 +88,8 @@ func Judge(in Input) Outcome {
 	return outcome
 }
 
-// judge applies the threshold to the findings, or to the runner's own word when
-// the findings themselves were lost.
+// judge applies the threshold to the findings, or uses the runner's verdict if the findings
+// were lost.
 func judge(in Input, incomplete report.Incomplete, rests report.Assurance) (report.Verdict, report.Reason, string) {
 	if in.Report == nil && in.Summary != nil && in.Summary.Verdict == report.VerdictFail {
 		return report.VerdictFail, report.ReasonFindingsAboveThreshold, in.Summary.Message
@@ -108,8 +105,8 @@ func (in Input) demand() report.Demand {
 	return report.Demand{FailOn: threshold(in.FailOn), MinAssurance: in.MinAssurance}
 }
 
-// assurance returns the one of the report; a runner of an earlier version has left it out. Without
-// a report an audit is incomplete, whatever is demanded.
+// assurance returns the report's; a runner of an earlier version omits it. Without a report an
+// audit is incomplete anyway.
 func (in Input) assurance() report.Assurance {
 	switch r := in.Report; {
 	case r == nil:
@@ -121,7 +118,7 @@ func (in Input) assurance() report.Assurance {
 	}
 }
 
-// threshold is the severity of a FailOn; empty for Never, which nothing reaches.
+// threshold returns the severity of a FailOn; empty for Never.
 func threshold(failOn v1alpha1.FailOn) report.Severity {
 	if failOn == v1alpha1.FailOnNever {
 		return ""
@@ -129,8 +126,8 @@ func threshold(failOn v1alpha1.FailOn) report.Severity {
 	return report.Severity(failOn)
 }
 
-// incomplete returns why the audit did not see everything, by a reason that this
-// version knows: a condition, and a label of a metric, are made of it.
+// incomplete returns why the audit is incomplete, with a reason that this version knows, as it
+// becomes a condition and a metric label.
 func (in Input) incomplete() report.Incomplete {
 	found := in.unobserved()
 	if found == nil {
@@ -143,8 +140,8 @@ func (in Input) incomplete() report.Incomplete {
 		Message: fmt.Sprintf("the runner gave the unknown reason %q: %s", excerpt.Line(string(found.Reason), 64), found.Message)}
 }
 
-// unobserved takes the manager's own reasons first: they explain those of the
-// runner. It is nil if everything was observed.
+// unobserved returns why the audit is incomplete, or nil. The manager's reasons take
+// precedence, as they explain the runner's.
 func (in Input) unobserved() *report.Incomplete {
 	r := in.Report
 	switch {
@@ -154,7 +151,7 @@ func (in Input) unobserved() *report.Incomplete {
 		return &report.Incomplete{Reason: report.ReasonPodFailed, Message: "there is no report"}
 	case r.Verdict == report.VerdictInconclusive:
 		return &report.Incomplete{Reason: r.Reason, Message: r.Message}
-	case r.Server.URL != "": // findings or not: what it did, nobody saw
+	case r.Server.URL != "": // its actions were not observed, whatever the findings
 		return &report.Incomplete{Reason: report.ReasonNotTraced, Message: "the server runs elsewhere, so that only what it says was seen"}
 	case r.Incomplete != nil: // the findings that failed it may be suppressed
 		return r.Incomplete
@@ -164,7 +161,7 @@ func (in Input) unobserved() *report.Incomplete {
 	case r.Verdict != report.VerdictPass && r.Verdict != report.VerdictFail:
 		return &report.Incomplete{Reason: report.ReasonRunnerFailed, Message: fmt.Sprintf("the runner gave the unknown verdict %q", r.Verdict)}
 	case r.Verdict == report.VerdictFail && report.Count(r.Findings).AtOrAbove(threshold(in.FailOn)) == 0:
-		// Two judges with one threshold cannot differ unless something was lost.
+		// Both apply the same threshold, so a difference means that something was lost.
 		return &report.Incomplete{Reason: report.ReasonReportTruncated, Message: "the runner found a reason to fail that its report does not contain"}
 	}
 	return nil
@@ -194,7 +191,7 @@ func audited(in Input, incomplete report.Incomplete) conditions.Condition {
 	return conditions.True(v1alpha1.ReasonCompleted, "The server was watched from its first system call to its last; "+coverage(in.Report.Coverage)+".")
 }
 
-// coverage says what was called: "1 of 1 tools and 0 of 2 prompts were called".
+// coverage formats what was called: "1 of 1 tools and 0 of 2 prompts were called".
 func coverage(c report.Coverage) string {
 	var parts []string
 	for _, kind := range []struct {

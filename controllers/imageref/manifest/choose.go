@@ -10,22 +10,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// ErrNoPlatform reports an index without a manifest that an audit could run.
+// ErrNoPlatform means that an index has no manifest that an audit could run.
 var ErrNoPlatform = errors.New("it is not for linux")
 
-// Choice is the manifest of an index that is run.
+// Choice is the manifest of an index to run.
 type Choice struct {
 	Digest, MediaType string
 	// Platform, such as "linux/amd64"; empty if the index does not say.
 	Platform string
-	// Several reports whether the index has more to run than this.
+	// Several means that the index has others to run.
 	Several bool
-	// Ambiguous says why a container runtime on that platform could run another manifest
-	// of the index; empty if each of them runs this one.
+	// Ambiguous says why a container runtime on that platform could run another manifest of the
+	// index; empty if none can.
 	Ambiguous string
 }
 
-// platform is the field of a descriptor.
+// platform is the platform of a descriptor.
 type platform struct {
 	Architecture string   `json:"architecture"`
 	OS           string   `json:"os"`
@@ -35,8 +35,8 @@ type platform struct {
 	Features     []string `json:"features"`
 }
 
-// The names of platforms in their canonical form (https://go.dev/doc/install/source#environment).
-// Runtimes normalize other spellings, such as "x86_64", each in its own way.
+// Platform names in canonical form (https://go.dev/doc/install/source#environment). Runtimes
+// differ in how they normalize other spellings, such as "x86_64".
 var (
 	otherSystems = []string{
 		"aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "netbsd", "openbsd", "plan9", "solaris", "wasi", "wasip1", "windows",
@@ -51,13 +51,12 @@ type candidate struct {
 	descriptor
 
 	architecture string // empty if the index does not say
-	// plain candidates are matched by all runtimes by os and architecture alone.
+	// plain candidates match in all runtimes by OS and architecture alone.
 	plain bool
 }
 
-// Choose chooses by preference the wanted architecture, amd64, arm64, and what comes
-// first. A choice is unambiguous if all that the index has is either the one manifest
-// for exactly that platform, or certainly for another platform.
+// Choose prefers the wanted architecture, then amd64, arm64, and the first manifest. The choice
+// is unambiguous if every other manifest is certainly for another platform.
 func (d Document) Choose(wanted string) (Choice, error) {
 	var candidates []candidate
 	var doubts []string
@@ -94,7 +93,7 @@ func (d Document) Choose(wanted string) (Choice, error) {
 	return choice, nil
 }
 
-// pick returns the candidate to run and how many more there are for its architecture.
+// pick returns the candidate to run and the number of others for its architecture.
 func pick(candidates []candidate, wanted string) (chosen candidate, rivals int) {
 	architecture := candidates[0].architecture
 	for _, preferred := range []string{wanted, "amd64", "arm64"} {
@@ -110,11 +109,11 @@ func pick(candidates []candidate, wanted string) (chosen candidate, rivals int) 
 	return fitting[0], len(fitting) - 1
 }
 
-// attestation is the platform of manifests that nobody runs (BuildKit, attestation storage).
+// attestation is the platform of manifests that are not run (BuildKit, attestation storage).
 const attestation = "unknown/unknown"
 
-// read reads a manifest of an index. other is its platform if it is certainly not for
-// linux, and doubt says why it cannot be told what runtimes make of it.
+// read parses a manifest entry of an index. other is its platform if that is certainly not
+// linux; doubt is why runtimes could read it differently.
 func read(child descriptor) (c candidate, other, doubt string) {
 	if slices.Contains(indexTypes, child.MediaType) {
 		return c, "", "it has an index in it"
@@ -145,8 +144,8 @@ func read(child descriptor) (c candidate, other, doubt string) {
 	return c, "", ""
 }
 
-// isPlain reports whether every runtime on a node of the architecture takes the platform
-// for the node's own.
+// isPlain reports whether every runtime takes the platform for that of a node of the
+// architecture.
 func (p platform) isPlain() bool {
 	return p.OSVersion == "" && len(p.OSFeatures) == 0 && len(p.Features) == 0 &&
 		(p.Variant == "" || p.Architecture == "arm64" && p.Variant == "v8")

@@ -1,10 +1,10 @@
-// Package manifest reads image manifests and indexes, and chooses the manifest of an
-// index that nodes of a platform run. It is pure; package imageref fetches what it reads.
+// Package manifest parses image manifests and indexes, and chooses the manifest that nodes of a
+// platform run. It is pure; package imageref fetches its input.
 //
-// The publisher of an image wrote these documents, and container runtimes differ in how
-// they read unusual ones. A verdict must not rest on one reading of several, so whatever
-// two runtimes could read differently is ambiguous here: a document of that kind is
-// refused (Read), an index with such a choice is marked (Choose).
+// Publishers write these documents, and container runtimes differ in how they read unusual
+// ones. A verdict must not depend on one such reading, so anything that two runtimes could read
+// differently is ambiguous here: such a document is rejected (Read), an index with such a
+// choice is marked (Choose).
 package manifest
 
 import (
@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// ErrAmbiguous reports a document that container runtimes could read in different ways.
+// ErrAmbiguous means that container runtimes could read a document differently.
 var ErrAmbiguous = errors.New("container runtimes could read it in different ways")
 
-// The media types that are read, of the OCI image specification and of Docker's image
-// manifest version 2, schema 2. Docker's schema 1 is refused.
+// The supported media types, of the OCI image specification and of Docker's image manifest
+// version 2, schema 2. Docker's schema 1 is rejected.
 var (
 	imageTypes = []string{"application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"}
 	indexTypes = []string{"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json"}
@@ -34,7 +34,7 @@ type Document struct {
 	children []descriptor
 }
 
-// descriptor holds what an index says of one manifest.
+// descriptor is an index's entry for one manifest.
 type descriptor struct {
 	MediaType string          `json:"mediaType"`
 	Digest    string          `json:"digest"`
@@ -44,9 +44,8 @@ type descriptor struct {
 	Platform  json.RawMessage `json:"platform"`
 }
 
-// Read reads a manifest or an index that was announced with a media type, by the
-// registry or by the descriptor that names it. The kind of a document follows from its
-// own content; the errors are ErrAmbiguous where something contradicts it.
+// Read parses a manifest or an index. mediaType was announced by the registry or by a
+// descriptor; the content decides, and a contradiction is ErrAmbiguous.
 func Read(body []byte, mediaType string) (Document, error) {
 	var top struct {
 		MediaType string          `json:"mediaType"`
@@ -81,8 +80,8 @@ func Read(body []byte, mediaType string) (Document, error) {
 	return read, nil
 }
 
-// checkImage refuses an image manifest whose config or layers could come from elsewhere
-// than from the digests.
+// checkImage rejects an image manifest whose config or layers could come from elsewhere than
+// their digests.
 func checkImage(config, layers json.RawMessage) error {
 	var of descriptor
 	if err := json.Unmarshal(config, &of); config == nil || err != nil || of.Digest == "" {
@@ -97,8 +96,8 @@ func checkImage(config, layers json.RawMessage) error {
 	return nil
 }
 
-// CheckConfig refuses an image config in which a field is there twice, or one that says
-// what is run is written in another case, and what is not one JSON object and no more.
+// CheckConfig rejects an image config with duplicate fields, with a relevant field in another
+// case, or that is not exactly one JSON object.
 func CheckConfig(body []byte) error {
 	if !json.Valid(body) {
 		return ambiguous("its config is not JSON")
@@ -108,9 +107,9 @@ func CheckConfig(body []byte) error {
 
 func ambiguous(why string) error { return fmt.Errorf("%w: %s", ErrAmbiguous, why) }
 
-// knownKeys are the fields of manifests and indexes by their lower case, configKeys those
-// of configs that say what is run. Decoders that ignore case take "Manifests" for
-// "manifests", others do not.
+// knownKeys are the fields of manifests and indexes by lower case, configKeys those of configs
+// that affect what runs. Case-insensitive decoders take "Manifests" for "manifests", others do
+// not.
 var (
 	knownKeys = byLowerCase(
 		"schemaVersion", "mediaType", "artifactType", "config", "layers", "manifests", "subject", "fsLayers",
@@ -128,11 +127,11 @@ func byLowerCase(names ...string) map[string]string {
 	return keys
 }
 
-// maps are the fields whose keys are data, in which case counts.
+// maps are the fields whose keys are data, which are case-sensitive.
 var maps = []string{"annotations", "Labels", "ExposedPorts", "Volumes"}
 
-// checkKeys refuses objects in which a key is there twice, in whatever case, and known
-// keys that are written in another case. The body has to be JSON.
+// checkKeys rejects duplicate keys, ignoring case, and known keys in another case. The body
+// must be JSON.
 func checkKeys(body []byte, known map[string]string) error {
 	return keys{json.NewDecoder(bytes.NewReader(body)), known}.value(false)
 }
@@ -143,7 +142,7 @@ type keys struct {
 	known map[string]string
 }
 
-// value reads one value. isMap is for an object whose keys are data.
+// value reads a value. isMap is for objects whose keys are data.
 func (k keys) value(isMap bool) error {
 	token, err := k.Token()
 	if err != nil {
@@ -163,7 +162,7 @@ func (k keys) value(isMap bool) error {
 	default:
 		return nil
 	}
-	if _, err := k.Token(); err != nil { // the end of the object or list
+	if _, err := k.Token(); err != nil { // the closing delimiter
 		return fmt.Errorf("read JSON: %w", err)
 	}
 	return nil
@@ -176,10 +175,10 @@ func (k keys) object(isMap bool) error {
 		if err != nil {
 			return fmt.Errorf("read JSON: %w", err)
 		}
-		key, _ := token.(string) // the decoder allows nothing else
+		key, _ := token.(string) // the decoder allows only strings
 		folded := key
 		if !isMap {
-			folded = strings.ToLower(strings.ToUpper(key)) // also of letters with several lower cases
+			folded = strings.ToLower(strings.ToUpper(key)) // also for letters with several lower cases
 		}
 		if seen[folded] {
 			return ambiguous("a field is there twice")
