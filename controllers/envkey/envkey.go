@@ -19,7 +19,7 @@ import (
 
 // RBAC of the key.
 //
-// The manager creates the key once, and reads it.
+// The manager creates the key for environment digests once, and reads it.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create,namespace=mcpaudit-system
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,resourceNames=mcpaudit-environment-key,namespace=mcpaudit-system
 
