@@ -23,8 +23,8 @@ type ExitError struct {
 func (e ExitError) Error() string { return fmt.Sprint(e.Err) }
 func (e ExitError) Unwrap() error { return e.Err }
 
-// Exit returns an error that ends the program with a code and prints err, if there is one;
-// nil for 0 without an error.
+// Exit returns an error that ends the program with a code and prints err; nil for 0 without an
+// error.
 func Exit(code int, err error) error {
 	if code == 0 && err == nil {
 		return nil
@@ -39,7 +39,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string) (int, error) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
 	prepare(root)
-	root.SetArgs(append([]string{}, args...)) // nil would be those of the process
+	root.SetArgs(append([]string{}, args...)) // nil means os.Args
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0, nil
@@ -59,7 +59,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string) (int, error) {
 	return exit.Code, errors.New(render.Escape(strings.Join(line, " ")))
 }
 
-// prepare completes the commands of a tree.
+// prepare configures a command and its subcommands.
 func prepare(c *cobra.Command) {
 	c.Flags().SortFlags, c.PersistentFlags().SortFlags = false, false
 	if !c.HasSubCommands() {
@@ -94,7 +94,7 @@ func help(of *cobra.Command) *cobra.Command {
 	}
 }
 
-// unknownCommand runs where a subcommand has to be named.
+// unknownCommand runs where a subcommand is missing.
 func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("missing command; one of: %s", strings.Join(names(c), ", "))

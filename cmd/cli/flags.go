@@ -35,7 +35,7 @@ func (e *enum[T]) Set(text string) error {
 // Flag names a flag and describes it.
 type Flag struct{ Name, Short, Default, Usage string }
 
-// Enum adds a flag that takes one of a few words, which complete in a shell.
+// Enum adds a flag that takes one of a few words, with shell completion.
 func Enum[T any](c *cobra.Command, to *T, flag Flag, words []string, find func(word string) (T, bool)) {
 	e := &enum[T]{to: to, words: words, find: find}
 	if err := e.Set(flag.Default); err != nil {
@@ -53,7 +53,7 @@ func Output(c *cobra.Command, to *string, formats ...string) {
 		func(word string) (string, bool) { return word, slices.Contains(formats, word) })
 }
 
-// Named finds one of names by its word.
+// Named returns a function that finds one of names by its flag word.
 func Named[T ~string](names []T) func(word string) (T, bool) {
 	return func(word string) (T, bool) {
 		i := slices.IndexFunc(names, func(name T) bool { return strings.EqualFold(strings.ReplaceAll(word, "-", ""), string(name)) })
@@ -64,7 +64,7 @@ func Named[T ~string](names []T) func(word string) (T, bool) {
 	}
 }
 
-// Words returns names as they are typed: ReadOnlyHinted is read-only-hinted.
+// Words returns names as flag words: ReadOnlyHinted becomes read-only-hinted.
 func Words[T ~string](names []T) []string {
 	var all []string
 	for _, name := range names {
@@ -100,8 +100,8 @@ func MinAssurance(c *cobra.Command, to *report.AssuranceLevel) {
 		"lowest assurance of a Pass: full, partial (half of the tools accepted a call) or weak"}, words, Named(report.AssuranceLevels))
 }
 
-// LeastAssurance adds --min-assurance to what reads verdicts that others made; the level is
-// empty for any.
+// LeastAssurance adds --min-assurance to commands that read verdicts of others; empty for any
+// level.
 func LeastAssurance(c *cobra.Command, to *report.AssuranceLevel) {
 	words := append(Words(report.AssuranceLevels), "any")
 	Enum(c, to, Flag{"min-assurance", "", "any", "lowest assurance that the verdict may rest on: full, partial, weak or any"}, words,

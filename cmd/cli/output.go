@@ -13,8 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// Write writes a text that a server wrote parts of. On a terminal what could be taken
-// for an order is escaped; a program gets every byte.
+// Write writes a text that a server influenced. On a terminal control sequences are escaped; a
+// program gets every byte.
 func Write(w io.Writer, text []byte) error {
 	if IsTerminal(w) {
 		text = EscapeLines(text)
@@ -23,9 +23,9 @@ func Write(w io.Writer, text []byte) error {
 	return err
 }
 
-// Replace writes a file whole, or leaves what is there. It goes through no link: in a
-// checkout of somebody hostile one may lead to any file of the user's. So /dev/stdout is no
-// name for it: root would put a file in place of what all programs write to.
+// Replace writes a whole file or leaves it unchanged. It follows no links: in a hostile
+// checkout one may point to any of the user's files. It refuses /dev/stdout, which root would
+// otherwise replace.
 func Replace(name string, content []byte) error {
 	if whole, err := filepath.Abs(name); err == nil && (strings.HasPrefix(whole, "/proc/") || strings.HasPrefix(whole, "/dev/") && !strings.HasPrefix(whole, "/dev/shm/")) {
 		return fmt.Errorf("%s is no ordinary file: name one, which is written whole", name)
@@ -56,8 +56,8 @@ func WriteReport(w io.Writer, format render.Format, r report.Report) error {
 // exitDiffers is the exit code of the diff commands for reports that differ.
 const exitDiffers = 3
 
-// WriteDifference writes a difference as a table or as JSON. It returns an error unless
-// both reports are known to be the same.
+// WriteDifference writes a difference as a table or as JSON. It returns an error unless both
+// reports are known to be equal.
 func WriteDifference(w io.Writer, d render.Difference, output string) error {
 	var text bytes.Buffer
 	var err error

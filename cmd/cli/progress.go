@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// Progress shows the step that an audit is at, on one line of a terminal that
-// is written over; where the writer is no terminal it shows nothing.
+// Progress shows the current step of an audit on one line of a terminal; other writers get
+// nothing.
 type Progress struct{ w io.Writer }
 
 // NewProgress shows progress on w.
@@ -19,10 +19,10 @@ func NewProgress(w io.Writer) Progress {
 	return Progress{w}
 }
 
-// maxStep keeps the line from wrapping on a narrow terminal, in characters.
+// maxStep keeps the line from wrapping on narrow terminals, in characters.
 const maxStep = 70
 
-// Step replaces what the line shows.
+// Step replaces the line.
 func (p Progress) Step(text string) {
 	if p.w == nil {
 		return

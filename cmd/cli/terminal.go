@@ -16,13 +16,12 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Colours reports whether colours are wanted: on a terminal, unless NO_COLOR is
-// set (no-color.org).
+// Colours reports whether to use colours: on a terminal, unless NO_COLOR is set (no-color.org).
 func Colours(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// EscapeLines escapes each line of a text that a server wrote parts of.
+// EscapeLines escapes each line of a text that a server influenced.
 func EscapeLines(text []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(text) {

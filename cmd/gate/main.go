@@ -1,5 +1,4 @@
-// Command gate answers the API server: the webhook of the gate. It writes nothing but
-// that an exception was used.
+// Command gate runs the gate's admission webhook. It only writes when an exception was used.
 package main
 
 import (

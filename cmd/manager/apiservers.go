@@ -15,9 +15,9 @@ import (
 // discoveryTimeout bounds the request for the addresses of the API server.
 const discoveryTimeout = 30 * time.Second
 
-// apiServers returns the addresses of the API server that are known without a right to
-// read endpoints: that of its Service, which the kubelet tells every Pod, and those that
-// it advertises in its discovery document.
+// apiServers returns the API server's addresses that need no permission to read endpoints: its
+// Service's, which the kubelet sets in every Pod, and those advertised in its discovery
+// document.
 func apiServers(ctx context.Context, client rest.Interface) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
 
-// addCertificate registers what keeps the certificate that the gate serves with. With an
-// External one the manager touches neither the Secret nor the webhook configuration.
+// addCertificate registers the controller that maintains the gate's certificate. With External
+// the manager touches neither the Secret nor the webhook configuration.
 func addCertificate(manager ctrl.Manager, opts options.Options) error {
 	if opts.GateCertificate == options.CertificateExternal {
 		return nil

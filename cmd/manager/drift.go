@@ -18,9 +18,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/recorder"
 )
 
-// addDrift registers two controllers: one has the API server enforce policies by itself,
-// the other reports what is in force and what runs in spite of it. Pods are read in
-// protobuf, because nothing that the manager reads changes more often.
+// addDrift registers two controllers: one makes the API server enforce policies by itself, the
+// other reports what is in force and what runs despite it. Pods are read as protobuf, because
+// nothing that the manager reads changes more often.
 func addDrift(manager ctrl.Manager, store *index.Store) error {
 	config := rest.CopyConfig(manager.GetConfig())
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"

@@ -1,5 +1,5 @@
-// Command manager runs the controllers: flags become options, options become a
-// manager. There is no logic here.
+// Command manager runs the controllers. It only turns flags into options, and options into a
+// manager.
 package main
 
 import (

@@ -30,11 +30,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/statement"
 )
 
-// minLease leaves the retries of a lease, of which there are fifteen, a moment each.
+// minLease leaves each of a lease's fifteen retries some time.
 const minLease = 5 * time.Second
 
-// cacheSyncTimeout is long enough to list as many large audits as a tenant may have on an
-// API server that is busy: a manager that gave up would start from the beginning for ever.
+// cacheSyncTimeout is enough to list the large audits that tenants may create on a busy API
+// server: a manager that gave up would start over forever.
 const cacheSyncTimeout = 15 * time.Minute
 
 func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
@@ -43,14 +43,14 @@ func newManager(settings server, opts options.Options) (ctrl.Manager, error) {
 		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: audit.Uncached()}},
 		LeaderElection: settings.elect, LeaderElectionID: "manager.mcpaudit.dev",
 		LeaderElectionNamespace:       settings.electIn,
-		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager
-		// A leader rides out an API server that is away for two thirds of the time.
+		LeaderElectionReleaseOnCancel: true, // main does nothing after the manager stops
+		// A leader survives an API server outage of two thirds of the lease.
 		LeaseDuration: new(settings.lease), RenewDeadline: new(settings.lease * 2 / 3), RetryPeriod: new(settings.lease * 2 / 15),
 		Controller: ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 	})
 }
 
-// cached returns what the parts of the manager want their caches to hold.
+// cached returns the cache options of all parts of the manager.
 func cached(opts options.Options) map[client.Object]cache.ByObject {
 	all := audit.CacheOptions(opts.RunNamespace)
 	maps.Copy(all, index.CacheOptions())

@@ -14,12 +14,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// passwordVariable holds the password of a key, as for cosign.
+// passwordVariable holds a key's password, as in cosign.
 const passwordVariable = "COSIGN_PASSWORD"
 
 type attesting struct{ image, key string }
 
-// newAttest prints the in-toto statement of a report, in a DSSE envelope if there is a key.
+// newAttest prints the in-toto statement of a report, in a DSSE envelope if a key is given.
 func newAttest() *cobra.Command {
 	var o attesting
 	c := &cobra.Command{
@@ -60,12 +60,12 @@ func (o *attesting) attest(name string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The same JSON, but with nothing in it that a terminal obeys.
+	// The same JSON, without terminal control sequences.
 	_, err = stdout.Write(append(render.Readable(encoded), '\n'))
 	return err
 }
 
-// stated returns the statement of the report in a file.
+// stated returns the statement for a report file.
 func stated(name string, image statement.Image) (statement.Statement, error) {
 	source, err := readSource(name)
 	if err != nil {

@@ -16,23 +16,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
-// maxClientConfig bounds the configuration of a client, in bytes.
+// maxClientConfig bounds a client's configuration, in bytes.
 const maxClientConfig = 1 << 20
 
-// clientServer is a server that a client is configured to start.
+// clientServer is a server in a client's configuration.
 type clientServer struct {
 	name    string
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 	Dir     string            `json:"cwd"`
-	// URL of a server that runs elsewhere; some clients call it serverUrl.
+	// URL of a remote server; some clients call it serverUrl.
 	URL       string `json:"url"`
 	ServerURL string `json:"serverUrl"`
 }
 
-// readClientConfig reads the servers in the configuration of a client, by name: mcpServers (Claude Desktop, Claude Code, Cursor,
-// Windsurf and others), servers (Visual Studio Code, mcp.json) or mcp.servers (its settings).
+// readClientConfig reads the servers in a client's configuration, by name: mcpServers (Claude
+// Desktop, Claude Code, Cursor, Windsurf and others), servers (Visual Studio Code, mcp.json) or
+// mcp.servers (its settings).
 func readClientConfig(file string) ([]clientServer, error) {
 	text, err := readFile(file, maxClientConfig)
 	if err != nil {
@@ -78,10 +79,10 @@ func parseClientConfig(text []byte) ([]clientServer, error) {
 	return all, nil
 }
 
-// elsewhere reports whether a server is not started by its client.
+// elsewhere reports whether the server is remote.
 func (s clientServer) elsewhere() bool { return s.Command == "" && s.URL+s.ServerURL != "" }
 
-// startable returns why a server cannot be started here; nil if it can.
+// startable returns why a server cannot be started here, or nil.
 func (s clientServer) startable() error {
 	at := s.URL + s.ServerURL
 	switch {
@@ -93,8 +94,8 @@ func (s clientServer) startable() error {
 	return fmt.Errorf("%s has no command", s.name)
 }
 
-// launch is how a server is started by its client. Variables that hold a secret, by their name or what they are set to, are named in
-// secrets: the server gets decoys in place of the values.
+// launch returns how the client starts a server. secrets names the variables that hold a
+// secret, by name or value: the server gets decoys instead.
 func (s clientServer) launch() (command, env, secrets []string) {
 	for _, word := range append([]string{s.Command}, s.Args...) {
 		text, _ := fill(word)
@@ -120,8 +121,9 @@ func holdsSecret(value string) bool {
 	return len(credential.Find(value)) > 0
 }
 
-// fill fills in the placeholders of a text: ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:ID}, ${workspaceFolder}. secret:
-// one of them stands for a secret, and something that looks like it was put there.
+// fill expands placeholders in a text: ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:ID},
+// ${workspaceFolder}. secret reports whether a placeholder was replaced by what looks like a
+// secret.
 func fill(text string) (filled string, secret bool) {
 	return packages.Fill(packages.Dollar, text, func(name string) (value string, secret, known bool) {
 		id, asked := strings.CutPrefix(name, "input:")

@@ -16,7 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// runConfigured audits what a client is configured to start: the server that is named, the only one, or with --all each.
+// runConfigured audits servers of a client's configuration: the named one, the only one, or
+// each with --all.
 func (o *options) runConfigured(ctx context.Context, names []string, stdout, stderr io.Writer) error {
 	switch {
 	case o.config == "":
@@ -44,7 +45,7 @@ func (o *options) runConfigured(ctx context.Context, names []string, stdout, std
 	return o.conclude(r, stdout)
 }
 
-// pick is the server of a name, or the only one.
+// pick returns the named server, or the only one.
 func pick(servers []clientServer, names []string) (clientServer, error) {
 	var known []string
 	for _, s := range servers {
@@ -77,7 +78,7 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 		if err := os.Chdir(dir); err != nil {
 			return r, fmt.Errorf("the working directory of %s: %w", s.name, err)
 		}
-		defer func() { _ = os.Chdir(before) }() // it was there
+		defer func() { _ = os.Chdir(before) }() // it existed before
 	}
 	as := *o
 	command, env, secrets := s.launch()
@@ -85,8 +86,8 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 	return as.audit(ctx, command, stderr)
 }
 
-// runAll audits one server after the other, and writes a line for each, or its report as JSON. It exits with the code of
-// the worst.
+// runAll audits the servers in turn, prints a line or a JSON report for each, and exits with
+// the worst code.
 func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, stderr io.Writer) error {
 	switch {
 	case o.output != "table" && o.output != "json":
@@ -122,11 +123,12 @@ func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, st
 	return cli.Exit(worst, nil)
 }
 
-// rows is a table with a line for each server, written as they come. Its last column may have any width.
+// rows is a table with one line per server, written as results arrive. The last column may have
+// any width.
 type rows struct {
 	w      io.Writer
 	widest int
-	// err is the first that there was in writing.
+	// err is the first write error.
 	err error
 }
 
@@ -141,7 +143,7 @@ func newRows(w io.Writer, servers []clientServer, columns ...string) *rows {
 	return r
 }
 
-// add writes a line: what became of a server, and last why.
+// add writes a server's line; the last cell is the reason.
 func (r *rows) add(name string, cells ...string) {
 	line := fmt.Sprintf("%-*s  %-12s", r.widest, render.Escape(name), cells[0])
 	for _, cell := range cells[1 : len(cells)-1] {
@@ -150,7 +152,7 @@ func (r *rows) add(name string, cells ...string) {
 	r.write(line + "  " + render.Escape(cells[len(cells)-1]))
 }
 
-// note writes lines about the server of the line above.
+// note writes lines below the last server's.
 func (r *rows) note(text string) {
 	for line := range strings.Lines(text) {
 		r.write("    " + strings.TrimRight(line, "\n"))
@@ -163,7 +165,7 @@ func (r *rows) write(line string) {
 	}
 }
 
-// exitOf is the exit code that a report has in a batch: what was found weighs more than what was not seen.
+// exitOf returns a report's exit code in a batch: findings outrank incompleteness.
 func exitOf(r report.Report) int {
 	switch r.Verdict {
 	case report.VerdictPass:

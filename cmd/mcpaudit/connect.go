@@ -45,7 +45,7 @@ never passes.`,
 			return t, ok && t.Listens
 		})
 	c.Flags().StringArrayVar(&o.header, "header", nil, "'Name: value' to send with every request, never printed; may be repeated")
-	o.probing.flags(c, "read-only-hinted") // no sandbox: calls have their effects there
+	o.probing.flags(c, "read-only-hinted") // without a sandbox, calls have real effects
 	return c
 }
 
@@ -85,10 +85,10 @@ func (o *connection) connect(ctx context.Context, url string, stdout, stderr io.
 // fieldName is a token of RFC 9110, 5.6.2.
 var fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// framing lists the headers that the HTTP client sets.
+// framing has the headers that the HTTP client sets.
 var framing = []string{"Connection", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// headers parses the values of --header. Errors do not repeat a value.
+// headers parses the values of --header. Errors do not contain values.
 func headers(entries []string) (http.Header, error) {
 	all := http.Header{}
 	for _, entry := range entries {

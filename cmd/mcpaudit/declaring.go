@@ -17,8 +17,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// declaring holds the flags that declare what the server may do. Only run has them:
-// nothing is traced of a server that runs elsewhere.
+// declaring holds the flags that declare what the server may do. Only run has them, as remote
+// servers are not traced.
 type declaring struct {
 	scope      string
 	serverJSON string
@@ -29,7 +29,7 @@ func (o *declaring) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one next to its script, or that it was found by)")
 }
 
-// plan reads the files. p.Command is set.
+// plan reads the files into p, whose Command must be set.
 func (o *declaring) plan(p *audit.Plan) (err error) {
 	if p.Scope, err = o.loadScope(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (o *declaring) plan(p *audit.Plan) (err error) {
 	return err
 }
 
-// maxDeclared bounds --scope and --server-json, in bytes. Lists of any allowed length fit.
+// maxDeclared bounds --scope and --server-json in bytes, enough for lists of maximum length.
 const maxDeclared = 256 << 10
 
 // loadScope reads the lists of --scope; nil without the flag.
@@ -69,7 +69,7 @@ func parseScope(text []byte) (*report.DeclaredScope, error) {
 		if !slices.Contains([]string{"egress", "readPaths", "writePaths", "exec", "listen"}, key) {
 			return nil, fmt.Errorf("%q: %w", key, errKeys)
 		}
-		if value == nil { // "egress:" looks as if it allowed nothing, and is unset
+		if value == nil { // an empty "egress:" means unset, although it looks like "nothing"
 			return nil, fmt.Errorf("%s has no value: write [] to allow nothing, or remove it", key)
 		}
 	}
@@ -80,8 +80,7 @@ func parseScope(text []byte) (*report.DeclaredScope, error) {
 	return &allow, scope.Check(&allow)
 }
 
-// loadServerJSON reads the file of --server-json, or else the one next to the server, if
-// that is valid.
+// loadServerJSON reads the file of --server-json, or else a valid one next to the server.
 func (o *declaring) loadServerJSON(command []string) (json.RawMessage, error) {
 	if o.serverJSON == "" {
 		file := beside(command)
@@ -90,7 +89,7 @@ func (o *declaring) loadServerJSON(command []string) (json.RawMessage, error) {
 		}
 		text, err := readFile(file, maxDeclared)
 		if err != nil || scope.CheckServerJSON(text) != nil {
-			return nil, nil //nolint:nilerr // many a file has that name
+			return nil, nil //nolint:nilerr // unrelated files have that name
 		}
 		return text, nil
 	}
@@ -104,15 +103,15 @@ func (o *declaring) loadServerJSON(command []string) (json.RawMessage, error) {
 	return text, nil
 }
 
-// roots are files in the top directory of a package.
+// roots are files that mark the top of a package.
 var roots = []string{"package.json", "pyproject.toml", "go.mod", "Cargo.toml"}
 
-// maxUp bounds how many directories above its script a package is searched.
+// maxUp bounds the directories searched above the script.
 const maxUp = 4
 
-// beside returns the server.json in the directory of the command's script or above it, up
-// to the top of the package; empty if there is none. The working directory is not
-// searched: it may belong to another project.
+// beside returns the server.json in the directory of the command's script or above it, up to
+// the top of the package; empty if there is none. The working directory is not searched: it may
+// be of another project.
 func beside(command []string) string {
 	for _, argument := range command {
 		script, err := filepath.EvalSymlinks(argument)
@@ -142,7 +141,7 @@ func beside(command []string) string {
 	return ""
 }
 
-// isFile reports whether name is a regular file; to read another could block.
+// isFile reports whether name is a regular file; reading others could block.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()

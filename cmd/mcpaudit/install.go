@@ -13,8 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// install installs the package that the command of a plan names, if it names one, and makes the plan one for
-// its program. It returns a function that removes what was installed.
+// install installs the package that the plan's command names, if any, and changes the command
+// to its program. It returns a function that removes the installation.
 func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Progress) (remove func(), err error) {
 	of, err := o.launched(plan.Command)
 	if err != nil || of == nil {
@@ -38,7 +38,7 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 		return nil, fmt.Errorf("install %s: %w", of, err)
 	}
 	dir := of.Dir(home)
-	uninstall := func() { _ = os.RemoveAll(dir) } // a file that is left in a cache is no failure
+	uninstall := func() { _ = os.RemoveAll(dir) } // a leftover in a cache is no failure
 	defer func() {
 		if err != nil {
 			uninstall()
@@ -63,7 +63,8 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	return uninstall, nil
 }
 
-// launched is the package that a command names, by its registry or by a launcher; nil for a program of this machine.
+// launched returns the package that a command names directly or by a launcher; nil for a local
+// program.
 func (o *options) launched(command []string) (*packages.Launched, error) {
 	p, named, err := packages.Parse(command[0])
 	switch {

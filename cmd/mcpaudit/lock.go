@@ -20,21 +20,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// lockName is the file beside a client's configuration, lockVersion that of its format.
+// lockName is the lock file beside a client's configuration, lockVersion its format.
 const (
 	lockName    = "mcpaudit.lock"
 	lockVersion = 1
 	maxLock     = 16 << 20
 )
 
-// lock has what the servers of a client advertise, do and enable, by the names that the client gives them.
+// lock records what a client's servers advertise, do and enable, by name.
 type lock struct {
 	LockVersion int               `json:"lockVersion"`
 	Servers     map[string]locked `json:"servers"`
 }
 
-// locked is the part of a report that later audits are compared with. It has the texts of the manifest, so that
-// whoever reviews the file sees what the server tells the model.
+// locked is the part of a report that later audits are compared with. It includes the
+// manifest's texts, so reviewers see what the server tells the model.
 type locked struct {
 	Name           string                `json:"name,omitempty"`
 	Version        string                `json:"version,omitempty"`
@@ -43,7 +43,7 @@ type locked struct {
 	Behavior       report.Behavior       `json:"behavior"`
 	Exposure       []report.ExposureItem `json:"exposure,omitempty"`
 	Manifest       report.Manifest       `json:"manifest"`
-	// With is how the audit was made: only what another one would have seen as well says something.
+	// With records the audit's settings: only equally exercised audits are comparable.
 	With lockedWith `json:"with"`
 }
 
@@ -51,11 +51,11 @@ type lockedWith struct {
 	RulesetDigest string           `json:"rulesetDigest"`
 	Transport     report.Transport `json:"transport"`
 	Network       report.Network   `json:"network"`
-	// Probe has of the launches the one in which guards were tried, if there was one.
+	// Probe has the launch in which guards were tried, if there was one.
 	Probe report.ProbeRun `json:"probe"`
 }
 
-// lockedOf is a report as a lock keeps it: without evidence, which is of one audit.
+// lockedOf returns a report as a lock entry, without the evidence.
 func lockedOf(r report.Report) locked {
 	l := locked{
 		Name: r.Server.Name, Version: r.Server.Version, Package: r.Server.Package, ManifestDigest: r.ManifestDigest, Behavior: r.Behavior, Manifest: r.Manifest,
@@ -76,7 +76,7 @@ func lockedOf(r report.Report) locked {
 	return l
 }
 
-// report is the part of a report that was locked.
+// report returns the locked part as a report.
 func (l locked) report() report.Report {
 	return report.Report{
 		Server:         report.ServerRun{Name: l.Name, Version: l.Version, Package: l.Package, Transport: l.With.Transport},
@@ -200,7 +200,7 @@ func (o *locking) read() (l lock, err error) {
 	return l, nil
 }
 
-// verify holds what the servers do now against the lock.
+// verify compares the servers with the lock.
 func (o *locking) verify(ctx context.Context, stdout, stderr io.Writer) error {
 	l, err := o.read()
 	if err != nil {
@@ -245,10 +245,10 @@ func (o *locking) verify(ctx context.Context, stdout, stderr io.Writer) error {
 	return cli.Exit(worst, nil)
 }
 
-// compare writes how a server differs from what was locked, and returns the exit code of that.
+// compare writes how a server differs from its lock, and returns the exit code.
 func (r *rows) compare(name string, was locked, is report.Report) int {
 	d := render.Differ(was.report(), is)
-	d.Behavior.Removed = nil // it may do less
+	d.Behavior.Removed = nil // doing less is fine
 	same, known := d.Same()
 	switch {
 	case is.Verdict != report.VerdictPass:
@@ -275,7 +275,7 @@ func (r *rows) compare(name string, was locked, is report.Report) int {
 	return 0
 }
 
-// installedAnew says how what was installed differs; "" where it does not.
+// installedAnew describes a changed installation; "" if it is the same.
 func installedAnew(was, is *report.Package) string {
 	switch {
 	case was == nil || is == nil || was.LockDigest == is.LockDigest:

@@ -1,7 +1,6 @@
-// Command mcpaudit audits an MCP server on the local machine: it runs it in a
-// sandbox under a tracer, exercises what it advertises, and reports what it did. Of
-// one that runs elsewhere it reports what it says. By the name kubectl-mcpaudit it is
-// kubectl's plugin for the audits of a cluster.
+// Command mcpaudit audits an MCP server on the local machine: it runs it in a sandbox under a
+// tracer, exercises what it advertises, and reports what it did. Of a remote server it reports
+// the answers. Named kubectl-mcpaudit it is kubectl's plugin.
 package main
 
 import (
@@ -31,8 +30,8 @@ const (
 	exitUntraced = 4 // no such findings, but nothing was traced
 )
 
-// The tracer and the stages of the sandbox are this program, and their main
-// thread is the one that counts.
+// This program is also the tracer and the stages of the sandbox, which depend on the main
+// thread.
 func init() { runtime.LockOSThread() }
 
 func main() {

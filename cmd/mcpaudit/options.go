@@ -17,19 +17,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// judging holds the flags of every audit: its time, its threshold, and where the report
-// goes.
+// judging holds the flags of every audit: timeout, threshold and outputs.
 type judging struct {
 	output   string
 	failOn   report.Severity // empty for never
 	timeout  time.Duration
 	outDir   string
 	baseline string
-	// suppressions is the name of a file.
+	// suppressions is a file name.
 	suppressions string
 }
 
-// flags are those of a command that audits one server, and reports on it.
+// flags adds the flags of commands that audit one server.
 func (o *judging) flags(c *cobra.Command) {
 	cli.Output(c, &o.output, render.Outputs()...)
 	o.verdictFlags(c)
@@ -44,7 +43,7 @@ func (o *judging) verdictFlags(c *cobra.Command) {
 	c.Flags().StringVar(&o.suppressions, "suppressions", "", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
 }
 
-// plan checks the flags and enters them.
+// plan checks the flags and enters them into the plan.
 func (o *judging) plan(p *audit.Plan) (err error) {
 	if err := plan.Within("--timeout", o.timeout, plan.MinTimeout, plan.MaxTimeout); err != nil {
 		return err
@@ -79,11 +78,12 @@ type options struct {
 	noise   bool
 	tracer  plan.Tracer
 	memory  string
-	// program is the name of one of the package's.
+	// program is one of the package's programs.
 	program string
-	// mcpRegistry is the URL of the registry that registry:NAME asks.
+	// mcpRegistry is the URL of the registry behind registry:NAME.
 	mcpRegistry string
-	// config is the name of a client's file; all: each server in it is audited. secrets are names of variables of one.
+	// config is a client's configuration; all means every server in it. secrets are variable
+	// names of one server.
 	config  string
 	all     bool
 	secrets []string
@@ -102,7 +102,7 @@ func (o *options) flags(c *cobra.Command) {
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 }
 
-// auditFlags say how a server is audited.
+// auditFlags adds the flags about how a server is audited.
 func (o *options) auditFlags(c *cobra.Command) {
 	f := c.Flags()
 	cli.MinAssurance(c, &o.minAssurance)

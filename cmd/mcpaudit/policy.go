@@ -21,7 +21,7 @@ type making struct {
 	outDir string
 }
 
-// allKinds is the --type that makes one of each.
+// allKinds is the --type that makes every kind.
 const allKinds = "all"
 
 func newPolicy() *cobra.Command {
@@ -68,8 +68,7 @@ func kindsNamed(word string) ([]least.Kind, bool) {
 	return []least.Kind{k}, ok
 }
 
-// make writes the policies. Their notes go to stderr as well: whoever pipes a policy on
-// would not see them.
+// make writes the policies, and their notes to stderr as well, for users who pipe a policy on.
 func (o *making) make(source least.Source, stdout, stderr io.Writer) error {
 	printed := map[string]bool{}
 	for _, k := range o.kinds {

@@ -23,7 +23,7 @@ const maxInputs = 1 << 20
 type probing struct {
 	plan.Probe
 	inputs string
-	// harmless: guards are not tried.
+	// harmless means that guards are not tried.
 	harmless bool
 }
 
@@ -47,10 +47,10 @@ func (o *probing) launchFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&o.harmless, "no-attack", false, "do not start the server once more to try its guards")
 }
 
-// probingFlags names the flags of the fields that have a range.
+// probingFlags maps fields with a range to their flags.
 var probingFlags = map[string]string{"rounds": "--rounds", "maxCallsPerTool": "--max-calls-per-tool", "callTimeout": "--call-timeout"}
 
-// plan checks the flags and enters them.
+// plan checks the flags and enters them into the plan.
 func (o *probing) plan(p *audit.Plan) error {
 	var outside plan.RangeError
 	if errors.As(o.Check(), &outside) {
@@ -106,7 +106,7 @@ func (o *listening) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.path, "path", "", "path of the endpoint (default /mcp, with sse /sse, with auto whichever answers)")
 }
 
-// plan checks the flags and enters them.
+// plan checks the flags and enters them into the plan.
 func (o *listening) plan(p *audit.Plan) error {
 	if err := cli.CheckListening(o.transport, o.port, o.path); err != nil {
 		return err

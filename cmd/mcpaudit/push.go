@@ -28,7 +28,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// The bounds of the flags of push.
+// The limits of push's flags.
 const (
 	maxRetries     = 20
 	minPushTimeout = time.Second
@@ -47,7 +47,7 @@ type pushing struct {
 	dryRun     bool
 }
 
-// newPush posts a report to a webhook. It succeeds whatever the verdict is.
+// newPush posts a report to a webhook. It succeeds for any verdict.
 func newPush() *cobra.Command {
 	var o pushing
 	c := &cobra.Command{
@@ -100,7 +100,7 @@ func (o *pushing) push(ctx context.Context, name string, stdout, stderr io.Write
 	return err
 }
 
-// parcel is a delivery, with what may be printed of it.
+// parcel is a delivery with its printable form.
 type parcel struct {
 	webhook.Delivery
 	shown  string   // the URL, masked
@@ -128,7 +128,7 @@ func (o *pushing) parcel(r report.Report) (parcel, error) {
 	}
 	p.Header.Set("Content-Type", o.format.Type)
 	p.Header.Set("User-Agent", "mcpaudit/"+audit.Build())
-	// The same report in the same format is one delivery, however often it is tried
+	// Equal reports in one format are one delivery, however often it is tried
 	// (draft-ietf-httpapi-idempotency-key-header).
 	p.Header.Set("Idempotency-Key", fmt.Sprintf("%q", report.Sum(encoded)+"-"+o.format.Name))
 	if o.secretFile != "" {
@@ -141,7 +141,7 @@ func (o *pushing) parcel(r report.Report) (parcel, error) {
 	return p, nil
 }
 
-// address checks the URL. Of a secret one only the host may be printed.
+// address checks the URL. Only the host of a secret one may be printed.
 func (p *parcel) address(text string) error {
 	given, secret, err := resolve(text)
 	if err != nil {
@@ -189,12 +189,12 @@ func (p parcel) print(w io.Writer) error {
 			fmt.Fprintf(&text, "%s: %s\n", name, render.Escape(value))
 		}
 	}
-	fmt.Fprintf(&text, "\n%s", cli.EscapeLines(p.Body)) // printed for people: a server wrote parts of it
+	fmt.Fprintf(&text, "\n%s", cli.EscapeLines(p.Body)) // for people: a server influenced it
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// trust returns the TLS configuration with the authorities of --ca-file.
+// trust returns the TLS configuration with --ca-file.
 func (o *pushing) trust() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.caFile == "" {

@@ -61,7 +61,7 @@ func explain(w *strings.Builder, r rules.Rule) {
 	}
 }
 
-// wrapped breaks a text behind a bullet into indented lines of at most 80 columns.
+// wrapped formats a text behind a bullet as indented lines of at most 80 columns.
 func wrapped(bullet, text string) string {
 	var all strings.Builder
 	indent := 2 + len(bullet)

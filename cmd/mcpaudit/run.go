@@ -43,7 +43,7 @@ func newRun() *cobra.Command {
 			return o.run(c.Context(), command, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	c.Flags().SetInterspersed(false) // flags after the command are the command's
+	c.Flags().SetInterspersed(false) // later flags belong to the server's command
 	o.flags(c)
 	return c
 }
@@ -56,7 +56,7 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 	return o.conclude(r, stdout)
 }
 
-// audit audits the server that a command starts.
+// audit audits the server of a command.
 func (o *options) audit(ctx context.Context, command []string, stderr io.Writer) (r report.Report, err error) {
 	plan, err := o.plan(command)
 	if err != nil {
@@ -82,7 +82,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	if err != nil {
 		return r, err
 	}
-	defer func() { _ = launcher.Close() }() // what it held goes with us in any case
+	defer func() { _ = launcher.Close() }() // we end anyway
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, plan.Env
 	launcher.Memory, launcher.Named = memory, written
 	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
@@ -93,7 +93,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	return audit.Run(ctx, plan, launcher)
 }
 
-// conclude keeps and prints the report. It returns the error that has the exit code.
+// conclude keeps and prints the report. It returns an error with the exit code.
 func (o *judging) conclude(r report.Report, stdout io.Writer) error {
 	if err := o.keep(r); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (o *judging) conclude(r report.Report, stdout io.Writer) error {
 			return err
 		}
 		if table && r.Verdict == report.VerdictInconclusive && r.Reason != report.ReasonNotTraced {
-			return cli.Exit(1, nil) // the table names the reason
+			return cli.Exit(1, nil) // the table has the reason
 		}
 	}
 	switch {
@@ -120,13 +120,13 @@ func (o *judging) conclude(r report.Report, stdout io.Writer) error {
 	}
 }
 
-// nothingSeen reports whether the server was not started, so that a table would be empty.
+// nothingSeen reports whether the server did not start, which leaves the table empty.
 func nothingSeen(reason report.Reason) bool {
 	return reason == report.ReasonTracerUnavailable || reason == report.ReasonSandboxFailed
 }
 
-// traceDir returns the directory to trace into and a function that removes it: --out-dir,
-// which stays, or a temporary one.
+// traceDir returns the directory for traces and a function that removes it: --out-dir, which
+// stays, or a temporary one.
 func (o *judging) traceDir() (string, func(), error) {
 	if o.outDir != "" {
 		return o.outDir, func() {}, o.makeOutDir()
@@ -135,7 +135,7 @@ func (o *judging) traceDir() (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return dir.Path, func() { _ = dir.Remove() }, nil // a temporary file that is left is no failure
+	return dir.Path, func() { _ = dir.Remove() }, nil // a leftover temporary file is no failure
 }
 
 func (o *judging) makeOutDir() error {

@@ -12,12 +12,12 @@ import (
 // maxSecret is in bytes.
 const maxSecret = 64 << 10
 
-// credentials matches the names of headers that carry secrets.
+// credentials matches names of headers that carry secrets.
 var credentials = regexp.MustCompile(`(?i)^(proxy-)?authorization$|^cookie$|token|secret|password|api-?key`)
 
-// secretHeaders parses the --header flags of push. It also returns the names of the
-// headers whose values must not be printed. A credential must not be on the command
-// line, which every process of the machine can read.
+// secretHeaders parses push's --header flags, and returns the names of headers whose values
+// must not be printed. Credentials must not be on the command line, which every local process
+// can read.
 func secretHeaders(entries []string) (http.Header, []string, error) {
 	var masked []string
 	resolved := make([]string, len(entries))
@@ -43,8 +43,8 @@ func secretHeaders(entries []string) (http.Header, []string, error) {
 	return all, masked, err
 }
 
-// resolve replaces the last word of a value if it is a reference: $NAME to a variable of
-// the environment, @FILE to the content of a file. secret reports whether it is one.
+// resolve replaces a reference at the end of a value: $NAME by a variable, @FILE by a file's
+// content. secret reports whether there was one.
 func resolve(value string) (resolved string, secret bool, err error) {
 	at := strings.LastIndexByte(value, ' ') + 1
 	before, last := value[:at], value[at:]
@@ -63,7 +63,7 @@ func resolve(value string) (resolved string, secret bool, err error) {
 	return before + content, true, nil
 }
 
-// secretFile reads a secret, without the newline that editors put at its end.
+// secretFile reads a secret without the trailing newline.
 func secretFile(name string) (string, error) {
 	b, err := readFile(name, maxSecret)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// newShow writes a report in another format. It succeeds whatever the verdict is.
+// newShow writes a report in another format. It succeeds for any verdict.
 func newShow() *cobra.Command {
 	var output string
 	c := &cobra.Command{

@@ -11,8 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/least"
 )
 
-// readFile reads a file of at most limit bytes, which somebody hostile may have
-// written; "-" is standard input.
+// readFile reads a file of at most limit bytes, which may be hostile; "-" is standard input.
 func readFile(name string, limit int64) ([]byte, error) {
 	in := os.Stdin
 	if name != "-" {
@@ -30,11 +29,11 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// maxSource bounds a report, in bytes: an object of the API server with a report in it.
+// maxSource bounds a report in bytes, including the API object around it.
 const maxSource = 4 << 20
 
-// readSource reads a report of --out-dir or -o json, or an MCPAuditReport as kubectl
-// get -o json prints it, which names the image as well.
+// readSource reads a report of --out-dir or -o json, or an MCPAuditReport as JSON, which also
+// names the image.
 func readSource(name string) (least.Source, error) {
 	text, err := readFile(name, maxSource)
 	if err != nil {
@@ -75,7 +74,7 @@ func loadReport(name string) (report.Report, error) {
 	return source.Report, err
 }
 
-// readReport reads a report whose manifest was listed to its end.
+// readReport reads a report with a complete manifest.
 func readReport(name string) (report.Report, error) {
 	r, err := loadReport(name)
 	if err == nil && r.ManifestDigest == "" {

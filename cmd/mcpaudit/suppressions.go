@@ -9,11 +9,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxSuppressionsFile is in bytes: far more than the suppressions of one audit take.
+// maxSuppressionsFile is in bytes, far more than an audit's suppressions need.
 const maxSuppressionsFile = 1 << 20
 
-// loadSuppressions reads the file of --suppressions: entries of spec.suppressions in
-// YAML or JSON.
+// loadSuppressions reads the file of --suppressions: entries of spec.suppressions in YAML or
+// JSON.
 func (o *judging) loadSuppressions(now time.Time) ([]report.Suppression, error) {
 	if o.suppressions == "" {
 		return nil, nil

@@ -19,7 +19,7 @@ type verifying struct {
 	minAssurance report.AssuranceLevel // empty for any
 }
 
-// newVerify checks the envelope of a statement and prints the statement.
+// newVerify checks a statement's envelope and prints the statement.
 func newVerify() *cobra.Command {
 	var o verifying
 	c := &cobra.Command{
@@ -57,7 +57,8 @@ Exit codes:
 	return c
 }
 
-// check reads an envelope. It refuses one that is not signed by the key or is about another image.
+// check reads an envelope. It rejects one that the key did not sign or that is about another
+// image.
 func (o *verifying) check(name string) (statement.Statement, error) {
 	var none statement.Statement
 	public, err := readFile(o.key, statement.MaxEnvelopeBytes)
@@ -92,8 +93,8 @@ func (o *verifying) check(name string) (statement.Statement, error) {
 	return s, o.checkAssurance(s)
 }
 
-// checkAssurance refuses a statement that rests on less than was asked for. One of an earlier
-// version does not say what it rests on.
+// checkAssurance rejects a statement with too little assurance, or from an earlier version that
+// does not record it.
 func (o *verifying) checkAssurance(s statement.Statement) error {
 	if o.minAssurance == "" {
 		return nil
@@ -116,7 +117,7 @@ func subjects(s statement.Statement) string {
 	return strings.Join(all, ", ")
 }
 
-// verdictOf is the verdict with why. The message of a Pass is a sentence about it.
+// verdictOf formats the verdict with its reason. The message of a Pass needs none.
 func verdictOf(p statement.Predicate) string {
 	if p.Verdict == report.VerdictPass && strings.HasPrefix(p.Message, string(report.VerdictPass)) {
 		return p.Message

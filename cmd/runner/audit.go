@@ -18,11 +18,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// auditFlags holds the paths that both sides of the Pod use.
+// auditFlags holds the paths shared within the Pod.
 type auditFlags struct{ socket, home, serviceAccount, traceDir, terminationLog string }
 
-// newAudit is the command of the runner's container. It exits with 0 when there is a
-// report, whatever the verdict.
+// newAudit is the command of the runner's container. It exits with 0 if there is a report,
+// whatever the verdict.
 func newAudit() *cobra.Command {
 	var flags auditFlags
 	c := &cobra.Command{
@@ -57,9 +57,9 @@ func runAudit(ctx context.Context, flags auditFlags) error {
 	return emit(os.Stdout, flags.terminationLog, r)
 }
 
-// sink creates the authority of the sinkhole and writes its certificate next to the
-// socket, where the server finds it. The configuration is nil unless the sinkhole answers
-// the network. The strings are environment variables for the server.
+// sink creates the sinkhole's CA and writes its certificate next to the socket, where the
+// server finds it. The configuration is nil unless the network is Sinkhole. The strings are
+// environment variables for the server.
 func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	registries := sinkhole.RegistriesOf(p.Command)
 	switch p.Network {
@@ -79,11 +79,10 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	return &sinkhole.Config{Authority: authority, Absent: registries.Absent}, append(sinkhole.Environment(file), registries.Env...), nil
 }
 
-// progress logs a step. Steps name tools, and the log must not hold a line of the
-// server's making.
+// progress logs a step, escaped because steps contain the server's tool names.
 func progress(step string) { fmt.Fprintln(os.Stderr, "mcpaudit-runner:", render.Escape(step)) }
 
-// watch plants the decoys and audits the server that the shim offers.
+// watch plants the decoys and audits the server behind the shim.
 func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Tracer) (report.Report, error) {
 	decoys, err := decoy.New(flags.home, false)
 	if err != nil {
@@ -106,6 +105,6 @@ func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Trac
 	}
 	launcher := &shim.Launcher{Socket: flags.socket, TraceDir: flags.traceDir, Tracer: tracer, Env: env, Decoys: decoys, Sinkhole: sunk}
 	r, err := audit.Run(ctx, p, launcher)
-	_ = launcher.Close() // the shim sees it either way
+	_ = launcher.Close() // the shim notices either way
 	return r, err
 }

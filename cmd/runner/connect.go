@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
 
-// newConnect is the command of the only container where the server runs elsewhere. It
-// exits as newAudit does.
+// newConnect is the command of the only container of a remote server's Pod. It exits like
+// newAudit.
 func newConnect() *cobra.Command {
 	var log string
 	c := &cobra.Command{

@@ -17,10 +17,9 @@ import (
 // connectTimeout bounds one attempt to connect.
 const connectTimeout = 15 * time.Second
 
-// dialer connects to the host of a URL, wherever its name leads, unless that is an
-// address that guard forbids: whoever may create an audit chooses the URL, and reads in
-// the report what was answered. Private addresses are permitted; NetworkPolicies narrow
-// them down.
+// dialer connects to the host of a URL unless guard forbids its address: audit authors choose
+// the URL and read the answers in the report. Private addresses are permitted; NetworkPolicies
+// restrict them further.
 func dialer(endpoint string, guard netguard.Guard) (func(context.Context) (net.Conn, error), error) {
 	to, err := url.Parse(endpoint)
 	if err != nil {
@@ -28,13 +27,13 @@ func dialer(endpoint string, guard netguard.Guard) (func(context.Context) (net.C
 	}
 	port := cmp.Or(to.Port(), map[string]string{"http": "80", "https": "443"}[to.Scheme])
 	address := net.JoinHostPort(to.Hostname(), port)
-	// Control sees the address that is connected to, so that no name server can
-	// tell it one address and the kernel another.
+	// Control sees the final address, so no name server can show one address and lead to
+	// another.
 	d := net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error { return permitted(guard, address) }}
 	return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", address) }, nil
 }
 
-// permitted returns why an address is not connected to, nil if it may be.
+// permitted returns an error if guard forbids an address.
 func permitted(guard netguard.Guard, address string) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -46,8 +45,8 @@ func permitted(guard netguard.Guard, address string) error {
 	return nil
 }
 
-// newGuard knows the API server by the addresses of the plan, and by the one that the
-// kubelet tells every Pod.
+// newGuard knows the API server's addresses from the plan and from the kubelet's environment
+// variables.
 func newGuard(apiServers []netip.Addr) netguard.Guard {
 	if service, err := netip.ParseAddr(os.Getenv("KUBERNETES_SERVICE_HOST")); err == nil {
 		apiServers = append(apiServers, service)

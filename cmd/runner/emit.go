@@ -8,10 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// emit hands a report to the manager by the only two ways out that an audit Pod has: a frame in
-// the log has it whole, and the termination message a summary with its digest, without which the
-// manager does not believe the frame. The file of that message exists already, with a mode that
-// any uid may write; where it does not, the summary has nowhere to go.
+// emit hands a report to the manager by an audit Pod's only two outputs: the log contains it in
+// a frame, and the termination message a summary with its digest, without which the manager
+// rejects the frame. The message's file must already exist, with a mode that lets any uid
+// write.
 func emit(log io.Writer, terminationLog string, r report.Report) error {
 	encoded, err := report.Encode(r)
 	if err != nil {

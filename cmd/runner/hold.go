@@ -6,11 +6,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/harden"
 )
 
-// hold is set by main: what the process is held to lasts as long as it does, and tests
-// run commands in theirs.
+// hold is set by main only: restrictions last as long as the process, and tests run commands in
+// theirs.
 var hold bool
 
-// holdTracing takes from a runner that traces what it does not need.
+// holdTracing drops what a tracing runner does not need.
 func holdTracing() error {
 	if !hold {
 		return nil
@@ -18,8 +18,8 @@ func holdTracing() error {
 	return harden.Tracing()
 }
 
-// holdTalking does so for a runner whose server is elsewhere. The note says what could not
-// be taken.
+// holdTalking drops what the runner of a remote server does not need. The note lists what could
+// not be dropped.
 func holdTalking(terminationLog string) (note string, err error) {
 	if !hold {
 		return "", nil

@@ -14,10 +14,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// shimName is the program that the server's container starts. Many containers start one of that name.
+// shimName is the program that the server's container starts, a common name for one.
 const shimName = "tini"
 
-// newInstall is the command of the init container. Nothing of the Pod starts when it fails.
+// newInstall is the command of the init container. If it fails, the Pod does not start.
 func newInstall() *cobra.Command {
 	var bin string
 	var network report.Network
@@ -41,8 +41,8 @@ func runInstall(bin string, network report.Network) error {
 	return nil
 }
 
-// closeNetwork closes or redirects the Pod's network, which takes NET_ADMIN. A kernel that
-// cannot redirect is reported by the runner.
+// closeNetwork closes or redirects the Pod's network, which needs NET_ADMIN. The runner reports
+// kernels that cannot redirect.
 func closeNetwork(network report.Network) error {
 	switch network {
 	case report.NetworkDeny:
@@ -58,10 +58,10 @@ func closeNetwork(network report.Network) error {
 	return nil
 }
 
-// copySelf copies this program, which is static, so that it runs in any image.
+// copySelf copies this static program, which runs in any image.
 func copySelf(to string) error { return install("/proc/self/exe", to) }
 
-// install copies a file for every uid to execute.
+// install copies a file and makes it executable for every uid.
 func install(name, to string) error {
 	from, err := os.Open(name)
 	if err != nil {

@@ -27,14 +27,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// The gate of the shim, the drop of privileges and the tracer need the main
-// thread.
+// The shim's gate, the drop of privileges and the tracer need the main thread.
 func init() { runtime.LockOSThread() }
 
-// guise is how this process looks to the server, which sees all processes of the Pod; nil: as it is.
+// guise is how this process appears to the server, which sees all processes of the Pod; nil for
+// no disguise.
 var guise shim.Guise
 
-// What the runner and its tracer look like: what the container runtime has beside each container.
+// runtimeShim is the command line of the container runtime's process beside each container.
 const runtimeShim = "/usr/bin/containerd-shim-runc-v2 -namespace k8s.io"
 
 func main() {
@@ -58,7 +58,7 @@ func main() {
 	os.Exit(code)
 }
 
-// pose has this process go by a command line. One that cannot has its own; nothing rests on it.
+// pose sets the command line of this process. Failures do not matter.
 func pose(command string) {
 	if err := guise.Pose(command); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpaudit-runner:", err)
@@ -72,7 +72,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// terminationLog adds the flag for the file from which the kubelet takes the summary.
+// terminationLog adds the flag for the file of the termination message.
 func terminationLog(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "termination-log", "/dev/termination-log", "file to write the summary to")
 }

@@ -7,22 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runnerID is the uid and gid of the runner while it watches: in the range that
-// user namespaces map, and no server's. 65532 is not free: the distroless
-// images run servers under it, and a server of our uid could signal the tracer.
+// runnerID is the runner's uid and gid while it traces: within the range of user namespaces,
+// and not a server's. 65532 is taken: distroless images run servers as it, and a server with
+// our uid could signal the tracer.
 const runnerID = 61713
 
-// kept are the capabilities of the runner: to trace, and to read the descriptors
-// of processes of other users.
+// kept are the runner's capabilities: to trace, and to read descriptors of other users'
+// processes.
 const kept = 1<<unix.CAP_SYS_PTRACE | 1<<unix.CAP_DAC_READ_SEARCH
 
-// dropRoot turns a process of uid 0 into one of runnerID that keeps two
-// capabilities as ambient ones, by executing itself in place: no process of uid
-// 0, which a server of that uid could kill, is left. It does nothing otherwise.
+// dropRoot turns a process of uid 0 into one of runnerID with two ambient capabilities, by
+// re-executing itself in place: no process remains with uid 0, which a server of that uid could
+// kill. Otherwise it does nothing.
 //
-// Ambient capabilities are the only ones that survive an exec under no_new_privs
-// (capabilities(7)). All calls are raw, that is, for the calling thread, which
-// is the main one and the only one that the exec leaves over.
+// Only ambient capabilities survive an exec under no_new_privs (capabilities(7)). All calls are
+// raw, for the calling thread: the main one, the only one left by the exec.
 func dropRoot() error {
 	if os.Getuid() != 0 {
 		return nil
@@ -52,8 +51,8 @@ func dropRoot() error {
 	return nil
 }
 
-// keepCapabilities reduces all sets to what is both wanted and there: without
-// SYS_PTRACE the audit still ends with a report, which says what is missing.
+// keepCapabilities reduces all sets to the wanted and available ones: without SYS_PTRACE the
+// audit still ends with a report, which says what is missing.
 func keepCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

@@ -15,8 +15,7 @@ import (
 // shimChild is the command of the process that becomes the server.
 const shimChild = "shim-child"
 
-// dialTimeout bounds the shim's wait for the runner, whose image may not have been pulled
-// yet.
+// dialTimeout bounds the shim's wait for the runner, whose image may still be pulled.
 const dialTimeout = 10 * time.Minute
 
 func newShim() *cobra.Command {

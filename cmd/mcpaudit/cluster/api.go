@@ -19,16 +19,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
-// The resources, as paths have them.
+// The resources in API paths.
 const (
 	auditResource  = "mcpserveraudits"
 	reportResource = "mcpauditreports"
 )
 
-// fieldManager is the owner of the fields that this program sets.
+// fieldManager is this program's field manager.
 const fieldManager = "kubectl-mcpaudit"
 
-// pageSize is how many audits are read at a time: a status may have 80 KB.
+// pageSize is the page size of the audit list: a status may have 80 KB.
 const pageSize = 100
 
 // api is a client of the API server. Its errors are written for users.
@@ -56,7 +56,7 @@ func (a *api) report(ctx context.Context, name string) (*v1alpha1.MCPAuditReport
 	return &r, err
 }
 
-// reports lists the reports of an audit by their metadata, latest first.
+// reports lists the metadata of an audit's reports, latest first.
 func (a *api) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]metav1.PartialObjectMetadata, error) {
 	all, err := a.metadata(ctx, reportResource, podspec.LabelUID+"="+string(audit.UID))
 	slices.SortStableFunc(all, func(x, y metav1.PartialObjectMetadata) int {
@@ -65,7 +65,7 @@ func (a *api) reports(ctx context.Context, audit *v1alpha1.MCPServerAudit) ([]me
 	return all, a.explain(err, aReport, "")
 }
 
-// metadata lists objects by no more than their metadata.
+// metadata lists the metadata of objects.
 func (a *api) metadata(ctx context.Context, resource, selector string) ([]metav1.PartialObjectMetadata, error) {
 	var list metav1.PartialObjectMetadataList
 	err := decode(ctx, a.audits.Get().Namespace(a.namespace).Resource(resource).Param("labelSelector", selector).
@@ -115,7 +115,7 @@ func (a *api) patch(ctx context.Context, name string, patch []byte) error {
 	return a.explain(err, anAudit, name)
 }
 
-// delete deletes an audit, and no other that has its name by now.
+// delete deletes an audit unless it was recreated meanwhile.
 func (a *api) delete(ctx context.Context, audit *v1alpha1.MCPServerAudit) error {
 	body, err := json.Marshal(metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &audit.UID}})
 	if err != nil {
@@ -161,7 +161,7 @@ func decode(ctx context.Context, request *rest.Request, into any) error {
 	return nil
 }
 
-// place is "namespace/name", as texts have it.
+// place returns "namespace/name" for messages.
 func place(audit *v1alpha1.MCPServerAudit) string {
 	return strings.TrimPrefix(audit.Namespace+"/"+audit.Name, "/")
 }

@@ -33,7 +33,7 @@ func (s *session) approveCommand() *cobra.Command {
 	return c
 }
 
-// approve prints the patch that pins the manifest, and applies it.
+// approve prints the patch that pins the manifest, and applies it if asked.
 func (s *session) approve(ctx context.Context, name string, apply bool) error {
 	a, err := s.connection.open(s)
 	if err != nil {
@@ -113,8 +113,7 @@ func approvable(a *v1alpha1.MCPServerAudit, program string) error {
 	return nil
 }
 
-// patched is a merge patch that pins a baseline, in the form that kubectl patch and
-// Kustomize accept.
+// patched is a merge patch that pins a baseline, as accepted by kubectl patch and Kustomize.
 type patched struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        identity `json:"metadata"`
@@ -129,7 +128,7 @@ type identity struct {
 	UID       types.UID `json:"uid,omitempty"`
 }
 
-// pin returns the patch. With a UID the API server refuses it for another audit of that name.
+// pin returns the patch. With a UID the API server rejects it for a recreated audit.
 func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
 	p := patched{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: string(anAudit)},
@@ -139,7 +138,7 @@ func pin(a *v1alpha1.MCPServerAudit, uid types.UID) patched {
 	return p
 }
 
-// review returns what changed since the baseline, and what an approval does not cover.
+// review describes the changes since the baseline, and what an approval does not cover.
 func (a *api) review(ctx context.Context, v *view) (string, error) {
 	var text strings.Builder
 	audit := v.audit
@@ -178,9 +177,8 @@ func commented(text string) []byte {
 
 // managedBy names the GitOps tool that manages an object; empty if none does.
 //
-// The names are those of Flux (fluxcd/kustomize-controller and helm-controller) and of
-// Argo CD (its tracking by label and by annotation). Both are also known by the
-// fields that they own.
+// It knows the labels and annotations of Flux (kustomize-controller and helm-controller) and
+// Argo CD (tracking by label and by annotation), and their field managers.
 func managedBy(a *v1alpha1.MCPServerAudit) string {
 	const flux = ".toolkit.fluxcd.io/"
 	for _, by := range []struct{ prefix, kind string }{{"kustomize", "Kustomization"}, {"helm", "HelmRelease"}} {

@@ -1,11 +1,9 @@
-// Package cluster is the command line for audits that run in a cluster: `kubectl
-// mcpaudit`, and `mcpaudit cluster`, which is the same. It reads MCPServerAudits and
-// their reports, and creates, pins and deletes audits. The operator does the rest, so no
-// audit depends on this program.
+// Package cluster is the command line for audits in a cluster: `kubectl mcpaudit` and `mcpaudit
+// cluster`, which are the same. It reads MCPServerAudits and their reports, and creates, pins
+// and deletes audits. No audit depends on it: the operator does the rest.
 //
-// It speaks to the API server by client-go's REST client alone: with all the typed
-// clients of Kubernetes the program would be twice as large. What it prints of a
-// server's making goes through package render.
+// It only uses client-go's REST client: with all typed clients of Kubernetes the program would
+// be twice as large. Texts from servers are printed through package render.
 package cluster
 
 import (
@@ -28,7 +26,7 @@ const (
 	exitInconclusive = 4
 )
 
-// The names by which kubectl starts its plugin, and the plugin's shell completion.
+// The plugin's file name, and that of its shell completion.
 const (
 	plugin    = "kubectl-mcpaudit"
 	completer = "kubectl_complete-mcpaudit"
@@ -42,26 +40,26 @@ func Called(program string) bool {
 	return name == plugin || name == completer
 }
 
-// Plugin returns the commands as kubectl's plugin, and the arguments to run them with.
+// Plugin returns the commands and arguments of kubectl's plugin.
 func Plugin(args []string, version string, now func() time.Time) (*cobra.Command, []string) {
 	root := newTree("kubectl mcpaudit", version, now)
 	root.Use = plugin
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl mcpaudit"}
-	root.CompletionOptions.DisableDefaultCmd = true // kubectl has it
+	root.CompletionOptions.DisableDefaultCmd = true // kubectl has its own
 	if baseName(args[0]) == completer {
 		return root, append([]string{cobra.ShellCompRequestCmd}, args[1:]...)
 	}
 	return root, args[1:]
 }
 
-// New returns the commands as those of mcpaudit cluster.
+// New returns the commands of mcpaudit cluster.
 func New(version string, now func() time.Time) *cobra.Command {
 	return newTree("mcpaudit cluster", version, now)
 }
 
 // session is one run of the program.
 type session struct {
-	// name is typed before each command.
+	// name is what users type before each command.
 	name       string
 	root       *cobra.Command
 	connection connection
@@ -98,21 +96,21 @@ func (s *session) stderr() io.Writer { return s.root.ErrOrStderr() }
 
 func (s *session) colour() bool { return cli.Colours(s.stdout()) }
 
-// note writes a line for people, which is not output of the command.
+// note writes a message for people to stderr.
 func (s *session) note(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.stderr(), "%s\n", render.Escape(fmt.Sprintf(format, args...))) // nothing depends on it
 }
 
-// completionTimeout bounds the wait of somebody who pressed Tab.
+// completionTimeout bounds shell completion.
 const completionTimeout = 3 * time.Second
 
-// completeAudit offers the audits of the namespace as the first argument.
+// completeAudit completes the first argument with the audits of the namespace.
 func (s *session) completeAudit(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	var all []string
 	if a, err := s.connection.open(s); err == nil && len(args) == 0 {
 		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 		defer cancel()
-		objects, _ := a.metadata(ctx, auditResource, "") // without an answer there is nothing to offer
+		objects, _ := a.metadata(ctx, auditResource, "") // offer nothing on errors
 		for _, object := range objects {
 			if strings.HasPrefix(object.Name, word) {
 				all = append(all, object.Name)

@@ -16,13 +16,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// connection holds kubectl's flags for the cluster, the user and the namespace.
+// connection holds kubectl's connection flags.
 type connection struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
 }
 
-// shown describes the flags that are listed by the help; the others are hidden.
+// shown describes the flags in the help; the others are hidden.
 var shown = map[string]string{
 	"namespace": "namespace of the audit (default: the namespace of the context)",
 	"context":   "context of the kubeconfig",
@@ -72,7 +72,7 @@ func (c *connection) open(s *session) (*api, error) {
 
 func restClient(config *rest.Config, group schema.GroupVersion) (*rest.RESTClient, error) {
 	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // the errors of the API server are a v1.Status
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // API errors are a v1.Status
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &group
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()

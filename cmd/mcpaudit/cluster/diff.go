@@ -41,7 +41,7 @@ which the command show lists.`,
 	return c
 }
 
-// between compares two reports by their names.
+// between compares two named reports.
 func (a *api) between(ctx context.Context, names []string) (render.Difference, error) {
 	var reports [2]report.Report
 	for i, name := range names {
@@ -59,7 +59,7 @@ func (a *api) between(ctx context.Context, names []string) (render.Difference, e
 	return render.Differ(reports[0], reports[1]), nil
 }
 
-// sinceBaseline compares the last report of an audit with its baseline.
+// sinceBaseline compares an audit's last report with its baseline.
 func (a *api) sinceBaseline(ctx context.Context, names []string) (render.Difference, error) {
 	audit, err := a.audit(ctx, names[0])
 	if err != nil {
@@ -83,8 +83,8 @@ var (
 	errNotListed  = errors.New("the last audit did not list the whole manifest")
 )
 
-// since returns how the last audit differs from that of the baseline: by the report of
-// the baseline if it is kept, or else by what the operator noted when it compared them.
+// since compares the last audit with the baseline's: by its report if kept, else by what the
+// operator recorded.
 func (a *api) since(ctx context.Context, v *view) (render.Difference, error) {
 	was, is := baseline(v.audit), v.audit.Status.ManifestDigest
 	lost := fmt.Errorf("%w: the baseline is %s, the manifest is %s", errNoReport, was, is)
@@ -132,8 +132,8 @@ func baseline(a *v1alpha1.MCPServerAudit) v1alpha1.Digest {
 	return a.Status.BaselineDigest
 }
 
-// reportOf returns the kept report that the operator compares with: the latest of that
-// manifest that passed, or else the latest; never the last audit's own.
+// reportOf returns the report that the operator compares with: the latest of that manifest that
+// passed, else the latest; never the last audit's own.
 func (v *view) reportOf(manifest v1alpha1.Digest) string {
 	latest := ""
 	for _, candidate := range v.kept {

@@ -14,7 +14,7 @@ import (
 // errAbsent means that an object does not exist.
 var errAbsent = errors.New("absent")
 
-// kind is a kind of object, as errors name it.
+// kind is the plural of a kind in errors.
 type kind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	aLog    kind = "log"
 )
 
-// explanation is an error of the API server with its fix.
+// explanation is an API error with its fix.
 type explanation struct {
 	text  string
 	cause error
@@ -33,7 +33,7 @@ type explanation struct {
 func (e explanation) Error() string { return e.text }
 func (e explanation) Unwrap() error { return e.cause }
 
-// explain adds the fix to an error of the API server.
+// explain adds the fix to an API error.
 func (a *api) explain(err error, of kind, name string) error {
 	because := func(cause error, format string, args ...any) error {
 		return explanation{text: fmt.Sprintf(format, args...), cause: cause}
@@ -65,8 +65,8 @@ func (a *api) explain(err error, of kind, name string) error {
 	return err
 }
 
-// unknownKind reports whether a CustomResourceDefinition is missing, and not an object: the
-// API server answers with no Status for a path that it does not serve.
+// unknownKind reports whether the CRD is missing, not just an object: for unknown paths the API
+// server returns no Status.
 func unknownKind(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
@@ -75,7 +75,7 @@ func unknownKind(err error) bool {
 	return generic
 }
 
-// sentence returns the API server's own message, without the resource twice.
+// sentence returns the API server's message without repeating the resource.
 func sentence(err error) string {
 	text := strings.TrimSuffix(err.Error(), ".")
 	if _, rest, ok := strings.Cut(text, " is forbidden: "); ok {
@@ -84,7 +84,7 @@ func sentence(err error) string {
 	return text
 }
 
-// grant names the role that has the permission.
+// grant names the role with the permission.
 func grant(of kind) string {
 	switch of {
 	case aPod, aLog:

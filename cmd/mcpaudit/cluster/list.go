@@ -50,7 +50,7 @@ func (l *listing) run(ctx context.Context, s *session) error {
 	return l.rows(ctx, s, a, namespace)
 }
 
-// objects prints the audits as kubectl does, in a List.
+// objects prints the audits as a List, as kubectl does.
 func (l *listing) objects(ctx context.Context, s *session, a *api, namespace string) error {
 	items := []any{}
 	err := a.each(ctx, namespace, l.selector, func(raw json.RawMessage) error {
@@ -99,8 +99,7 @@ func (l *listing) rows(ctx context.Context, s *session, a *api, namespace string
 	return nil
 }
 
-// heads returns the names of the columns: those of the printer columns of the CRD, where
-// they show the same.
+// heads returns the column names: those of the CRD's printer columns where they match.
 func (l *listing) heads() []cell {
 	heads := plain("NAME", "VERDICT", "REASON", "RISK", "FINDINGS", "TOOLS", "AUDITED", "NEXT")
 	if l.all {
@@ -136,7 +135,7 @@ func assurance(a *v1alpha1.MCPServerAudit) report.Assurance {
 	return ptr.Deref(a.Status.Assurance, report.Assurance{})
 }
 
-// exposed is the level of what the server enables: "High".
+// exposed returns the level of the exposure: "High".
 func exposed(a *v1alpha1.MCPServerAudit) string {
 	if a.Status.Exposure == nil {
 		return ""

@@ -48,7 +48,7 @@ type logging struct {
 	follow bool
 }
 
-// find returns the Pod of the audit in progress. With follow it waits for one.
+// find returns the Pod of the audit in progress; with follow it waits for one.
 func (l *logging) find(ctx context.Context, s *session, a *api, name string) (*corev1.Pod, error) {
 	progress := s.progress(a.namespace + "/" + name)
 	defer progress.end()
@@ -83,7 +83,7 @@ func notRunning(a *v1alpha1.MCPServerAudit, program string) error {
 	return fmt.Errorf("no audit of %s is in progress, and the log was deleted with its Pod: see the result with %s show %s -n %s", place(a), program, a.Name, a.Namespace)
 }
 
-// print prints the logs of all containers, one after the other unless they are followed.
+// print prints the logs of all containers, in turn unless followed.
 func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod) error {
 	var lock sync.Mutex
 	var group sync.WaitGroup
@@ -115,7 +115,7 @@ func (l *logging) print(ctx context.Context, s *session, a *api, pod *corev1.Pod
 	return errors.Join(problems...)
 }
 
-// one prints the log of one container, once it has started.
+// one prints the log of one container, once started.
 func (l *logging) one(ctx context.Context, a *api, pod *corev1.Pod, out *lines) error {
 	for {
 		started, why := container(pod, out.container)
@@ -171,15 +171,15 @@ func container(pod *corev1.Pod, name string) (started bool, why string) {
 	return false, "the Pod is not on a node yet"
 }
 
-// lines prints the log of a container line by line, each escaped and with the name of
-// the container before it, and without the report that the runner's ends with.
+// lines prints a container's log line by line, escaped and prefixed with the container's name,
+// without the report at the end of the runner's.
 type lines struct {
 	container string
 	write     func(string)
 	framed    bool
 }
 
-// maxLine is the most bytes of a line that are printed.
+// maxLine bounds a printed line, in bytes.
 const maxLine = 4096
 
 func (l *lines) copy(from io.Reader) error {
@@ -221,7 +221,7 @@ func (l *lines) line(text string) {
 	l.write(fmt.Sprintf("%-8s %s%s\n", l.container, render.Escape(text), more))
 }
 
-// sleep waits unless ctx ends.
+// sleep waits or returns when ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

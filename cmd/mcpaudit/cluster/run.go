@@ -65,8 +65,8 @@ type running struct {
 	remove                    bool
 }
 
-// pollInterval is the time between two reads of an audit. Polling is simpler than a watch
-// that survives every interruption of the connection.
+// pollInterval is the polling interval. Polling is simpler than a watch that survives
+// connection failures.
 const pollInterval = time.Second
 
 // deleteTimeout bounds the deletion by --rm after Ctrl-C.
@@ -94,12 +94,12 @@ func (r *running) run(ctx context.Context, s *session, command []string) error {
 	if !r.remove {
 		return err
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout) // after Ctrl-C as well
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout) // even after Ctrl-C
 	defer cancel()
 	if failed := a.delete(last, created); failed != nil && !errors.Is(failed, errAbsent) {
 		var exit cli.ExitError
 		if errors.As(err, &exit) {
-			err = exit.Err // of the two exit codes that of the failed deletion counts
+			err = exit.Err // the exit code of the failed deletion takes precedence
 		}
 		return errors.Join(err, fmt.Errorf("audit %s was not deleted: %w; delete it with kubectl delete mcpserveraudit %s -n %s",
 			place(created), failed, created.Name, created.Namespace))
@@ -131,8 +131,7 @@ func (r *running) follow(ctx context.Context, s *session, a *api, created *v1alp
 	return exit(audit)
 }
 
-// exit returns the error that has the exit code of a verdict, or of a spec that cannot be
-// audited.
+// exit returns an error with the exit code of a verdict, or of a spec that cannot be audited.
 func exit(audit *v1alpha1.MCPServerAudit) error {
 	switch audit.Status.Verdict {
 	case v1alpha1.VerdictPass:
@@ -195,14 +194,13 @@ func (r *running) check() error {
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf returns the beginning of a name derived from the image: "notes-" for
-// "registry.example/team/notes:1.4".
+// nameOf derives a name prefix from the image: "notes-" for "registry.example/team/notes:1.4".
 func nameOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	parts := strings.Split(image, "/")
 	name, _, _ := strings.Cut(parts[len(parts)-1], ":")
 	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	const most = 40 // which leaves room for what the API server adds, and for the name of a Pod
+	const most = 40 // leaves room for the API server's suffix and for Pod names
 	name = strings.TrimRight(name[:min(len(name), most)], "-")
 	return cmp.Or(name, "audit") + "-"
 }

@@ -61,8 +61,8 @@ func (s *session) show(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 	return cli.WriteReport(s.stdout(), f, v.current())
 }
 
-// current returns the report for formats that pipelines read. As in a policy report, a
-// Pass that the audit has outlived is Inconclusive.
+// current returns the report for formats that pipelines read. As in a policy report, an
+// outdated Pass becomes Inconclusive.
 func (v *view) current() report.Report {
 	r, ready := *v.report, condition(v.audit, v1alpha1.ConditionReady)
 	why := report.Incomplete{Reason: "NotCurrent", Message: "the spec has changed since the audit passed; it has no verdict yet"}
@@ -82,7 +82,7 @@ func (v *view) current() report.Report {
 	return r
 }
 
-// statusOutput returns the output of kubectl that is closest to one of ours.
+// statusOutput returns kubectl's output format closest to ours.
 func statusOutput(output string) string {
 	if output == "json" {
 		return output
@@ -125,7 +125,7 @@ func (v *view) missing() string {
 	return fmt.Sprintf("the report %s of %s has been deleted", v.audit.Status.ReportRef.Name, v.audit.Name)
 }
 
-// print writes the view as text; with wide, everything that was observed.
+// print writes the view as text; wide includes everything observed.
 func (v *view) print(s *session, wide bool) error {
 	var text strings.Builder
 	v.head(s, &text)
@@ -149,7 +149,7 @@ func (v *view) print(s *session, wide bool) error {
 	return err
 }
 
-// head writes the verdict and why, and what the audit waits for.
+// head writes the verdict, its reason, and what the audit waits for.
 func (v *view) head(s *session, w io.Writer) {
 	a := v.audit
 	of := verdict(a)
@@ -174,7 +174,7 @@ func (v *view) head(s *session, w io.Writer) {
 	line(w, "")
 }
 
-// why returns the message of Ready, without the findings where they follow.
+// why returns the message of Ready, without findings that are printed below.
 func (v *view) why(ready *metav1.Condition) string {
 	if v.report != nil && v.report.Message != "" && ready.Status == metav1.ConditionFalse && v.audit.Status.Verdict == v1alpha1.VerdictFail &&
 		ready.Reason != v1alpha1.ReasonManifestDrifted && ready.Reason != v1alpha1.ReasonSuspended {
@@ -212,7 +212,7 @@ func (v *view) facts(s *session, w io.Writer) {
 		fact("Findings", f.Counts().String())
 	}
 	fact("Exposure", v.exposure())
-	if rests := assurance(a); v.report == nil && rests.Level != "" { // else the coverage has it
+	if rests := assurance(a); v.report == nil && rests.Level != "" { // else it is in the coverage
 		fact("Assurance", fmt.Sprintf("%s, of %s", rests.Level, rests.Basis()))
 	}
 	if c := condition(a, v1alpha1.ConditionScopeConformant); c != nil && a.Spec.DeclaredScope != nil {
@@ -232,8 +232,8 @@ func (v *view) facts(s *session, w io.Writer) {
 	}
 }
 
-// exposure says what the server enables: "28 Medium: FileRead (Partial)"; empty where the
-// report has it, or there is nothing to say.
+// exposure formats the exposure: "28 Medium: FileRead (Partial)"; empty if the report shows it
+// or there is none.
 func (v *view) exposure() string {
 	e := v.audit.Status.Exposure
 	if v.report != nil || e == nil || len(e.Kinds) == 0 {
@@ -268,7 +268,7 @@ func (v *view) next(now time.Time) string {
 	return moment(at.Time) + ", due"
 }
 
-// findings writes the findings of the status, for an audit without a report.
+// findings writes the status's findings for an audit without a report.
 func (v *view) findings(s *session, w io.Writer) {
 	for _, f := range v.audit.Status.TopFindings {
 		severity := report.Severity(f.Severity)

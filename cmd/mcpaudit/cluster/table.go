@@ -8,11 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// gap is the space between two columns.
+// gap separates columns.
 const gap = "   "
 
-// cell is a field of a table: paint, if there is any, colours the text, which has
-// been padded. Every text is escaped.
+// cell is a table cell: paint, if set, colours the padded text. Texts are escaped.
 type cell struct {
 	text  string
 	paint func(padded string) string
@@ -26,7 +25,7 @@ func plain(texts ...string) []cell {
 	return cells
 }
 
-// table writes rows with their columns aligned, and no blanks at the end of a line.
+// table writes aligned rows without trailing blanks.
 func table(w io.Writer, prefix string, rows [][]cell) error {
 	var widths []int
 	for _, row := range rows {

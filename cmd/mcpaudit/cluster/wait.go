@@ -14,12 +14,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 )
 
-// noOperatorAfter bounds how long an audit may have no status: then the user reads that the
+// noOperatorAfter is how long an audit may have no status before the user is told that the
 // operator may not be running.
 const noOperatorAfter = 20 * time.Second
 
-// wait polls an audit until it is decided and shows its progress. It outlives an API
-// server that does not answer for a while.
+// wait polls an audit until it is decided and shows its progress. It survives short outages of
+// the API server.
 func (s *session) wait(ctx context.Context, a *api, audit *v1alpha1.MCPServerAudit) (*v1alpha1.MCPServerAudit, error) {
 	began := s.now()
 	progress := s.progress(place(audit))
@@ -66,8 +66,7 @@ func currentStep(audit *v1alpha1.MCPServerAudit, elapsed time.Duration) string {
 	return "Waiting for the operator"
 }
 
-// progress shows the step of an audit: on one line of a terminal, and elsewhere on a line
-// for each change.
+// progress shows an audit's step: on one line of a terminal, elsewhere on a line per change.
 type progress struct {
 	session *session
 	of      string
@@ -80,7 +79,7 @@ func (s *session) progress(of string) *progress {
 }
 
 func (p *progress) show(text string, elapsed time.Duration) {
-	brief, _, _ := strings.Cut(text, " (") // the line has no room for the part in parentheses
+	brief, _, _ := strings.Cut(text, " (") // parentheses do not fit on the line
 	p.line.Step(fmt.Sprintf("%5s  %s  %s", duration.HumanDuration(elapsed), p.of, brief))
 	if text != p.last && !cli.IsTerminal(p.session.stderr()) {
 		p.session.note("%s: %s", p.of, text)

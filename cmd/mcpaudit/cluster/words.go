@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// The state of an audit in the words of list and show.
+// An audit's state in the words of list and show.
 
 // verdict returns the verdict of the last audit, or the phase of the first one.
 func verdict(a *v1alpha1.MCPServerAudit) string {
@@ -26,7 +26,7 @@ func verdict(a *v1alpha1.MCPServerAudit) string {
 	return string(v1alpha1.PhasePending)
 }
 
-// reason returns the reason of Ready, and for an inconclusive audit that of Audited.
+// reason returns the reason of Ready, or of Audited for an inconclusive audit.
 func reason(a *v1alpha1.MCPServerAudit) string {
 	ready, audited := condition(a, v1alpha1.ConditionReady), condition(a, v1alpha1.ConditionAudited)
 	switch {
@@ -50,7 +50,7 @@ func auditing(a *v1alpha1.MCPServerAudit) *metav1.Condition {
 	return nil
 }
 
-// settled reports whether the status is about the spec as it is.
+// settled reports whether the status is for the current spec.
 func settled(a *v1alpha1.MCPServerAudit) bool { return a.Status.ObservedGeneration == a.Generation }
 
 // decided reports whether the current spec has a verdict or waits for a change.
@@ -59,7 +59,7 @@ func decided(a *v1alpha1.MCPServerAudit) bool {
 	return settled(a) && (a.Status.Verdict != "" || stalled != nil && stalled.Status == metav1.ConditionTrue)
 }
 
-// letters returns counts for a narrow column: "1C 2H 1I (1 suppressed)".
+// letters formats counts for a narrow column: "1C 2H 1I (1 suppressed)".
 func letters(of *v1alpha1.FindingCounts) string {
 	if of == nil {
 		return ""
@@ -118,8 +118,7 @@ func ago(at *metav1.Time, now time.Time) string {
 // moment returns a time in UTC, for readers in any time zone.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// pinned returns the image with its digest, as a workload has to name it; empty unless
-// that passed.
+// pinned returns the image by digest, for use in a workload; empty unless it passed.
 func pinned(a *v1alpha1.MCPServerAudit) string {
 	if audited := a.Status.Audited; a.Status.Verdict == v1alpha1.VerdictPass && audited != nil && audited.Image == a.Spec.Server.Image {
 		return audited.Pin()

@@ -1,5 +1,5 @@
-// Package webhook posts a document to an HTTP endpoint, with a bounded number of retries.
-// It follows no redirects.
+// Package webhook posts a document to an HTTP endpoint, with a bounded number of retries. It
+// follows no redirects.
 package webhook
 
 import (
@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// SignatureHeader has "sha256=" and the hex HMAC-SHA-256 of the body, as GitHub's
-// webhooks have it in X-Hub-Signature-256.
+// SignatureHeader carries "sha256=" and the hex HMAC-SHA-256 of the body, like
+// X-Hub-Signature-256 of GitHub's webhooks.
 const SignatureHeader = "X-Mcpaudit-Signature-256"
 
 // Sign returns the value of SignatureHeader.
@@ -40,20 +40,20 @@ const (
 
 // Client posts deliveries. The zero value is ready to use and does not retry.
 type Client struct {
-	// TLS is nil for the system's roots.
+	// TLS is nil for the system's root certificates.
 	TLS *tls.Config
 	// Retries bounds the attempts after the first.
 	Retries int
-	// Attempt bounds one attempt; 0: no bound but the context.
+	// Attempt is the timeout of one attempt; 0 for none.
 	Attempt time.Duration
-	// Wait waits before the next attempt; nil for a timer. It returns the error of a
-	// context that ends first.
+	// Wait waits before the next attempt; nil for a timer. It returns the context's error if
+	// that ends first.
 	Wait func(context.Context, time.Duration) error
 	// Jitter returns a number in [0, 1); nil for a random one.
 	Jitter func() float64
 	// Now is the clock for dates in Retry-After; nil for the real one.
 	Now func() time.Time
-	// OnRetry is called for each failed attempt that is followed by another.
+	// OnRetry is called for each failed attempt that is retried.
 	OnRetry func(string)
 }
 
@@ -74,8 +74,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 
 // Send posts the delivery until a response is 2xx or final, the retries are used up or the
-// context ends. It returns the status of the last response. Errors do not repeat headers
-// or queries.
+// context ends. It returns the last status. Errors contain no headers or queries.
 func (c Client) Send(ctx context.Context, d Delivery) (status int, err error) {
 	client := c.client()
 	defer client.CloseIdleConnections()
@@ -141,7 +140,7 @@ func (c Client) attempt(ctx context.Context, client *http.Client, d Delivery) (i
 	return 0, r
 }
 
-// withoutURL unwraps an error of net/http, whose text has the URL and its secrets.
+// withoutURL unwraps an error of net/http, which contains the URL and its secrets.
 func withoutURL(err error) error {
 	if wrapped := new(url.Error); errors.As(err, &wrapped) {
 		return wrapped.Err
@@ -149,8 +148,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// retryable reports whether another attempt may succeed: not after a rejected certificate
-// or request.
+// retryable reports whether another attempt may succeed; not after a rejected certificate or
+// request.
 func retryable(err error) bool {
 	if r := new(refusal); errors.As(err, &r) {
 		return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500 && r.status != http.StatusNotImplemented
