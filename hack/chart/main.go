@@ -1,6 +1,5 @@
-// Command chart writes what is static in the Helm chart, files/, from config/, which
-// stays the source of truth: one object in each file, with its comments. Templates of
-// the chart lay labels and values over them.
+// Command chart generates the static part of the Helm chart, files/, from config/: one object
+// per file, with its comments. The chart's templates add labels and values.
 //
 //	go run ./hack/chart
 package main
@@ -58,13 +57,13 @@ var sources = []struct{ folder, pattern string }{
 	{"prometheus", "config/prometheus/rules.yaml"},
 }
 
-// built are the folders of config/ whose objects kustomize puts together.
+// built are the folders of config/ that kustomize builds.
 var built = []struct{ folder, source string }{
 	{"policies", "config/policy/denied"},
 	{"policies", "config/policy/passed"},
 }
 
-// generate returns the files by their names below target.
+// generate returns the files by path below target.
 func generate() (map[string][]byte, error) {
 	all := map[string][]byte{}
 	add := func(folder, source string, content []byte) error {
@@ -117,7 +116,7 @@ func kustomize(folder string) ([]byte, error) {
 	return content, nil
 }
 
-// object has the names by which its file is named.
+// object has the names that make up the file name.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -126,7 +125,7 @@ type object struct {
 	} `json:"metadata"`
 }
 
-// written are the kinds that the chart's templates write themselves, by values.
+// written are the kinds that the chart's templates write.
 var written = []string{"Kustomization", "ConfigMap"}
 
 func addObject(all map[string][]byte, folder, source, text string) error {

@@ -11,17 +11,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// marker is one line "+kubebuilder:rbac:..." of the controllers, with the text above it
-// that says why.
+// marker is a "+kubebuilder:rbac:..." line of the controllers, with the text above it as the
+// reason.
 type marker struct {
 	groups, resources, verbs, names []string
 	namespace, role, reason         string
 }
 
-// defaultRole is the name that controller-gen is called with.
+// defaultRole is the roleName passed to controller-gen.
 const defaultRole = "mcpaudit-manager"
 
-// rule is one of a role, in the order in which controller-gen writes its fields.
+// rule is a role's rule, with fields in the order of controller-gen.
 type rule struct {
 	APIGroups       []string `json:"apiGroups,omitempty"`
 	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
@@ -30,8 +30,8 @@ type rule struct {
 	Verbs           []string `json:"verbs,omitempty"`
 }
 
-// explain writes over each rule of the roles that controller-gen made why it is there,
-// and fails where nothing in the code says why a verb is.
+// explain adds the reasons to each rule of the generated roles, and fails if a verb has none in
+// the code.
 func explain(files map[string][]byte) error {
 	markers, err := readMarkers("controllers")
 	if err != nil {
@@ -81,12 +81,12 @@ func explainRole(content string, markers []marker) (string, error) {
 	return text.String(), nil
 }
 
-// markersFor returns those that give rights to the role.
+// markersFor returns the markers of a role.
 func markersFor(role string, all []marker) []marker {
 	return slices.DeleteFunc(slices.Clone(all), func(m marker) bool { return m.role != role })
 }
 
-// reasonsOf returns the reasons of of all markers that gave something to the rule.
+// reasonsOf returns the reasons of all markers that contribute to a rule.
 func reasonsOf(r rule, namespace string, markers []marker) ([]string, error) {
 	var reasons []string
 	given := map[string]bool{}
@@ -120,7 +120,7 @@ func meet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// readMarkers returns the read markers of all Go files below a folder.
+// readMarkers returns the markers of all Go files below a folder.
 func readMarkers(folder string) ([]marker, error) {
 	var all []marker
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -137,12 +137,12 @@ func readMarkers(folder string) ([]marker, error) {
 	return all, err
 }
 
-// markersOf reads a file. The reason of a marker is the paragraph before it, which
-// several markers may share.
+// markersOf parses a file. A marker's reason is the paragraph before it, which several markers
+// may share.
 func markersOf(source string) []marker {
 	var all []marker
 	var paragraph []string
-	marked := false // the paragraph has a marker already: more text begins another
+	marked := false // the paragraph has a marker: further text starts another
 	for line := range strings.Lines(source) {
 		text, isComment := strings.CutPrefix(strings.TrimSpace(line), "//")
 		text = strings.TrimSpace(text)

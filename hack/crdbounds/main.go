@@ -1,6 +1,5 @@
-// Command crdbounds completes generated CRDs: it bounds every text, list and map of their
-// schemas that has no bound of its own, which are those of types that are Kubernetes' own,
-// such as affinity. Usage: crdbounds FILE...
+// Command crdbounds adds bounds to every text, list and map of generated CRD schemas that lacks
+// them, which are those in Kubernetes' own types, such as affinity. Usage: crdbounds FILE...
 package main
 
 import (
@@ -11,10 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The bounds. Together they bound nothing small, since lists are nested: the policy
-// mcpaudit-size does.
+// The bounds. With nested lists the total remains large: the policy mcpaudit-size bounds it.
 const (
-	maxText     = 512 // names and values of labels have less
+	maxText     = 512 // label names and values are shorter
 	maxQuantity = 32
 	maxItems    = 32
 )
@@ -57,7 +55,7 @@ func complete(path string) error {
 	return os.WriteFile(path, encoded, 0o644)
 }
 
-// bound adds the bounds that a schema and those below it lack.
+// bound adds missing bounds to a schema and its subschemas.
 func bound(schema map[string]any) {
 	set := func(key string, most int) {
 		if schema[key] == nil {

@@ -16,14 +16,14 @@ type file struct {
 	content []byte
 }
 
-// repack writes a chart that helm has packed with one time for all files, in the
-// order of their names: helm writes the time of the day.
+// repack rewrites a packed chart with one time for all files, sorted by name: helm uses the
+// current time.
 func repack(from, to string, made time.Time) error {
 	files, err := unpack(from)
 	if err != nil {
 		return err
 	}
-	// Chart.yaml first, as helm has it: readers of a stream look for it.
+	// Chart.yaml first, as in helm: stream readers expect it.
 	slices.SortFunc(files, func(a, b file) int {
 		if first := strings.HasSuffix(a.name, "/Chart.yaml"); first != strings.HasSuffix(b.name, "/Chart.yaml") {
 			if first {

@@ -1,5 +1,5 @@
-// Command dist does what hack/dist.sh cannot in shell: it packs a chart so that it
-// is the same each time, and writes the SBOM of a release.
+// Command dist does what hack/dist.sh cannot in shell: it packs a chart reproducibly, and
+// writes a release's SBOM.
 //
 //	dist chart FROM.tgz TO.tgz
 //	dist sbom DIST PROGRAMS DEBIAN.LOCK
@@ -34,7 +34,7 @@ func run(args []string) error {
 	return errors.New("usage: dist chart FROM.tgz TO.tgz | dist sbom DIST PROGRAMS DEBIAN.LOCK")
 }
 
-// sourceDate is SOURCE_DATE_EPOCH (reproducible-builds.org), which hack/dist.sh sets.
+// sourceDate returns SOURCE_DATE_EPOCH (reproducible-builds.org), set by hack/dist.sh.
 func sourceDate() (time.Time, error) {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

@@ -31,7 +31,7 @@ type release struct {
 	made     time.Time
 }
 
-// bill is an SBOM in the making. Components are known by their reference.
+// bill is an SBOM under construction, with components by reference.
 type bill struct {
 	components map[string]cdx.Component
 	needs      map[string][]string
@@ -48,9 +48,8 @@ func (b bill) add(c cdx.Component, neededBy string) string {
 	return c.BOMRef
 }
 
-// writeSBOM lists what the files of a release consist of, as CycloneDX 1.6: the
-// modules of each program as the program itself names them, and Debian's packages in
-// the images as the lock does.
+// writeSBOM lists the contents of a release's files as CycloneDX 1.6: the modules recorded in
+// each program, and the Debian packages in the images by the lock.
 func writeSBOM(w io.Writer, r release) error {
 	root := cdx.Component{
 		BOMRef: golang(product, r.version), Type: cdx.ComponentTypeApplication, Name: product, Version: r.version, PackageURL: golang(product, r.version),
@@ -68,8 +67,7 @@ func writeSBOM(w io.Writer, r release) error {
 	if err := cdx.NewBOMEncoder(&first, cdx.BOMFileFormatJSON).EncodeVersion(document, cdx.SpecVersion1_6); err != nil {
 		return err
 	}
-	// The serial number is one of the content (RFC 9562, version 8), not a new one
-	// each time.
+	// The serial number is derived from the content (RFC 9562, version 8).
 	sum := sha256.Sum256(first.Bytes())
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	document.SerialNumber = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
@@ -90,7 +88,7 @@ func (b bill) document(root cdx.Component, made time.Time) *cdx.BOM {
 	return document
 }
 
-// addFiles adds the programs of the command line.
+// addFiles adds the command line programs.
 func (b bill) addFiles(r release, root string) error {
 	files, err := filepath.Glob(filepath.Join(r.dist, "mcpaudit-linux-*"))
 	if err != nil {
@@ -104,7 +102,7 @@ func (b bill) addFiles(r release, root string) error {
 	return nil
 }
 
-// addProgram adds a program with the modules that it was linked from.
+// addProgram adds a program with its linked modules.
 func (b bill) addProgram(file, version, neededBy string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -143,8 +141,7 @@ func golang(path, version string) string {
 	return "pkg:golang/" + strings.ToLower(path) + "@" + url.PathEscape(version)
 }
 
-// addImages adds the images of images.txt with their programs, and what is
-// Debian's in them.
+// addImages adds the images of images.txt with their programs and Debian packages.
 func (b bill) addImages(r release, root string) error {
 	list, err := os.ReadFile(filepath.Join(r.dist, "images.txt"))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// localRegistry is the one of hack/cluster.
+// localRegistry is that of hack/cluster.
 const localRegistry = "10.77.0.1:5000"
 
 // workshop is where images are built.
@@ -34,7 +34,7 @@ type workshop struct {
 	origin  origin
 	labels  map[string]string // of the images (OCI image spec, annotations)
 	created time.Time
-	// programs is where programs of a release are written to; empty: into the cache
+	// programs is the output directory for a release's programs; empty for the cache.
 	programs string
 }
 
@@ -58,7 +58,7 @@ func build(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	// The programs of another checkout, which is built at the same time, have the same names.
+	// A concurrent build of another checkout uses the same program names.
 	unlock, err := shop.lock("bin")
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func build(ctx context.Context, args []string) error {
 	return shop.prune(time.Now().Add(-7 * 24 * time.Hour))
 }
 
-// names lists the images once each, in the order that they are built in.
+// names lists the images in build order, without duplicates.
 func names() []string {
 	var all []string
 	for _, r := range recipes {
@@ -122,7 +122,7 @@ func openWorkshop(ctx context.Context) (*workshop, error) {
 		cache = filepath.Join(user, "mcpaudit")
 	}
 	version := os.Getenv("VERSION")
-	if version == "" { // a copy without its history is a development version
+	if version == "" { // a copy without history is a development version
 		if version, err = output(ctx, root, "git", "describe", "--tags", "--always", "--dirty"); err != nil {
 			version = "dev"
 		}
@@ -139,13 +139,12 @@ func openWorkshop(ctx context.Context) (*workshop, error) {
 	}, nil
 }
 
-// layer packs a tree, or takes the layer that an earlier run has packed.
+// layer packs a tree, or reuses the layer of an earlier run.
 func (w *workshop) layer(t *oci.Tree) (v1.Layer, error) {
 	return t.Layer(filepath.Join(w.cache, "layers"))
 }
 
-// prune removes the layers that were last used before a time: every change of
-// a program leaves one behind.
+// prune removes layers last used before a time: every change of a program leaves one behind.
 func (w *workshop) prune(before time.Time) error {
 	layers, err := filepath.Glob(filepath.Join(w.cache, "layers", "*.tar.gz"))
 	if err != nil {
@@ -187,7 +186,7 @@ func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 		file = filepath.Join(w.programs, filepath.Base(pkg)+"-linux-"+w.arch)
 	}
 	flags := "-s -w"
-	if strings.HasPrefix(pkg, "cmd/") { // the tests' servers stay the same from commit to commit
+	if strings.HasPrefix(pkg, "cmd/") { // test servers stay the same from commit to commit
 		flags += " -X github.com/mcpaudit/mcpaudit/runner/build.version=" + w.version + " -X github.com/mcpaudit/mcpaudit/runner/build.commit=" + w.commit
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, "./"+pkg)
@@ -199,9 +198,9 @@ func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 	return file, nil
 }
 
-// installed returns the folder cache/NAME-KEY. When it is not there, install
-// fills a folder that becomes it: what is there is whole. Of several processes that
-// want it at once, one installs it and the others wait.
+// installed returns the folder cache/NAME-KEY. If it is missing, install fills a folder that is
+// then renamed, so an existing one is complete. Of several concurrent processes, one installs
+// and the others wait.
 func (w *workshop) installed(name, key string, install func(dir string) error) (string, error) {
 	dir := filepath.Join(w.cache, name+"-"+key)
 	if _, err := os.Stat(dir); err == nil {
@@ -229,8 +228,8 @@ func (w *workshop) installed(name, key string, install func(dir string) error) (
 	return dir, nil
 }
 
-// lock makes this process the only one to write the part NAME of the cache, until
-// unlock. The kernel lets go of the lock of a process that ends.
+// lock locks the part NAME of the cache until unlock. The kernel releases the lock when the
+// process ends.
 func (w *workshop) lock(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(w.cache, 0o755); err != nil {
 		return nil, fmt.Errorf("create the cache: %w", err)
@@ -252,8 +251,7 @@ func (w *workshop) lock(name string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// output runs a command and returns what it prints, trimmed; when it fails,
-// the error holds what it said.
+// output runs a command and returns its trimmed output. Errors include stderr.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -20,18 +20,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// debianLock lists what a release takes from Debian, a package a line:
-// ARCHITECTURE NAME VERSION SHA256. `images lock` writes it.
+// debianLock lists a release's Debian packages, one per line: ARCHITECTURE NAME VERSION SHA256.
+// `images lock` writes it.
 //
 //go:embed debian.lock
 var debianLock string
 
-// errStale is of a lock that names what the archive has no more: it holds the newest
-// versions only. hack/dist-test.sh looks for this text.
+// errStale means that the archive no longer has a locked version: it keeps only the newest.
+// hack/dist-test.sh looks for this text.
 var errStale = errors.New("debian.lock is stale")
 
-// debianPackages lists what the product's images need of Debian. A library that is
-// not in them is an error of the build, for every architecture.
+// debianPackages are the Debian packages of the product's images. A missing library fails the
+// build.
 var debianPackages = []string{"ca-certificates", "libc6", "liblzma5", "libunwind8", "strace"}
 
 // triplets name the folders of libraries (Debian's multiarch tuples).
@@ -40,7 +40,7 @@ var triplets = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-
 // debianPackage is one line of the lock.
 type debianPackage struct{ arch, name, version, sha256 string }
 
-// qualified is the package as apt names it; certificates are for all architectures.
+// qualified returns the package as apt names it; certificates are architecture-independent.
 func (p debianPackage) qualified() string {
 	if p.name == "ca-certificates" {
 		return p.name
@@ -52,7 +52,7 @@ func (p debianPackage) String() string {
 	return fmt.Sprintf("%s %s %s %s", p.arch, p.name, p.version, p.sha256)
 }
 
-// ownLock is the lock of the tree, or the one in the file $DEBIAN_LOCK.
+// ownLock returns the tree's lock, or the file $DEBIAN_LOCK.
 func ownLock() (string, error) {
 	file := os.Getenv("DEBIAN_LOCK")
 	if file == "" {
@@ -80,10 +80,10 @@ func readLock(lock string) ([]debianPackage, error) {
 	return all, nil
 }
 
-// debian is the origin of a release's files: the packages of the lock, for any
-// architecture. Nothing of theirs is run.
+// debian provides a release's files from the locked packages, for any architecture, without
+// running any of them.
 type debian struct {
-	root string // what the packages hold
+	root string // the unpacked packages
 	arch string
 }
 
@@ -134,8 +134,8 @@ func (d debian) program(_ context.Context, t *oci.Tree, file string) error {
 	return nil
 }
 
-// authorities joins the certificates as update-ca-certificates(8) does. Not the
-// machine's own bundle: who builds may trust others than who runs the release.
+// authorities joins the certificates like update-ca-certificates(8). It does not use the build
+// machine's bundle, which may trust others.
 func (d debian) authorities(t *oci.Tree) error {
 	files, err := filepath.Glob(filepath.Join(d.root, "usr/share/ca-certificates/mozilla/*.crt"))
 	if err != nil || len(files) == 0 {
@@ -154,7 +154,7 @@ func (d debian) authorities(t *oci.Tree) error {
 	return nil
 }
 
-// copyrights adds the licences that programs and libraries are given on under.
+// copyrights adds the licences of programs and libraries.
 func (d debian) copyrights(t *oci.Tree) {
 	for _, name := range debianPackages {
 		file := "/usr/share/doc/" + name + "/copyright"
@@ -164,12 +164,12 @@ func (d debian) copyrights(t *oci.Tree) {
 	}
 }
 
-// apt downloads packages of any architecture, verified against the archive's
-// signature, by lists of its own: the machine's stay as they are.
+// apt downloads packages of any architecture, verified by the archive's signature, with its own
+// lists, leaving the machine's unchanged.
 type apt struct{ dir string }
 
-// newApt fetches the lists of the machine's own Debian archive, or of the one in
-// the file $DEBIAN_SOURCES (deb822, sources.list(5)).
+// newApt fetches the lists of the machine's Debian archive, or of the one in the file
+// $DEBIAN_SOURCES (deb822, sources.list(5)).
 func newApt(ctx context.Context) (*apt, error) {
 	dir, err := os.MkdirTemp("", "images-apt-")
 	if err != nil {
@@ -224,8 +224,7 @@ func (a *apt) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// missing matches what apt-get says of a version that no list has; that it could not
-// fetch something is another failure.
+// missing matches apt-get's message for a version in no list, not for a failed download.
 var missing = regexp.MustCompile(`E: Version '[^']*' for '[^']*' was not found`)
 
 func (a *apt) download(ctx context.Context, p debianPackage) (string, error) {

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// uri matches what apt-get download --print-uris prints: 'URL' FILE SIZE SHA256:SUM.
+// uri matches the output of apt-get download --print-uris: 'URL' FILE SIZE SHA256:SUM.
 var uri = regexp.MustCompile(`^'[^']+' (\S+) \d+ SHA256:([0-9a-f]{64})$`)
 
-// lock writes debian.lock, or the file $DEBIAN_LOCK, anew: the newest versions that the
-// archive has, for all architectures.
+// lock rewrites debian.lock, or the file $DEBIAN_LOCK, with the newest versions in the archive
+// for all architectures.
 func lock(ctx context.Context, args []string) error {
 	if len(args) != 0 {
 		return fmt.Errorf("lock takes no arguments, got %q", args)

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// nodeServer returns the recipe of a server in Node. Its entrypoint is found
-// by PATH, and its script in the working directory.
+// nodeServer returns the recipe of a Node server whose entrypoint is found by PATH and its
+// script in the working directory.
 func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
 		script := "node/" + name + ".js"
@@ -25,8 +25,8 @@ func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) 
 	}
 }
 
-// referenceServer returns the recipe of a published server of the folder
-// test/servers/reference, which takes args unless it is given others.
+// referenceServer returns the recipe of a published server of test/servers/reference, with args
+// as its default command.
 func referenceServer(name string, env []string, args ...string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
 		script := "/app/reference/node_modules/@modelcontextprotocol/server-" + name + "/dist/index.js"
@@ -34,7 +34,7 @@ func referenceServer(name string, env []string, args ...string) func(context.Con
 	}
 }
 
-// nodeImage packs trees on top of Node and the modules of a folder of the tests' servers.
+// nodeImage packs trees on top of Node and the modules of a test server folder.
 func (w *workshop) nodeImage(ctx context.Context, folder string, config oci.Config, trees ...*oci.Tree) (v1.Image, error) {
 	runtime, err := nodeRuntime(ctx)
 	if err != nil {
@@ -48,12 +48,11 @@ func (w *workshop) nodeImage(ctx context.Context, folder string, config oci.Conf
 	return w.image(config, append([]*oci.Tree{base(), runtime, modules}, trees...)...)
 }
 
-// builtin matches the built-in modules that Debian's Node, which is built with
-// --shared-builtin-*-path, reads from files of their own when it starts. Only
-// the program itself knows them.
+// builtin matches built-in modules that Debian's Node (--shared-builtin-*-path) reads from
+// files at startup. Only the program itself lists them.
 var builtin = regexp.MustCompile(`/usr/share/nodejs/[\w@./-]+\.js`)
 
-// nodeRuntime is the machine's own Node with all that it loads.
+// nodeRuntime returns the machine's Node with everything it loads.
 func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 	program, err := output(ctx, "", "node", "-p", "process.execPath")
 	if err != nil {
@@ -85,7 +84,7 @@ func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 	return t, nil
 }
 
-// nodeModules returns what the lock file of a folder of the tests' servers asks for.
+// nodeModules installs from the lock file of a test server folder.
 func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, error) {
 	sources := filepath.Join(w.root, "test/servers", folder)
 	key, err := digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))
@@ -119,7 +118,7 @@ func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, e
 	return t, nil
 }
 
-// digest identifies the content of files by 12 hexadecimal digits.
+// digest identifies file contents by 12 hex digits.
 func digest(files ...string) (string, error) {
 	sum := sha256.New()
 	for _, file := range files {

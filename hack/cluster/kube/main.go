@@ -1,7 +1,6 @@
-// Command kube is every program of a one-node Kubernetes cluster in a single
-// binary: it acts as the component it is called by the name of (argv[0]), or
-// as the one that its first argument names. One link step and one set of
-// shared packages take a third of the time and the disk of eight binaries.
+// Command kube contains all programs of a one-node Kubernetes cluster. It acts as the component
+// named by argv[0] or its first argument. One link step and shared packages take a third of the
+// time and the disk of eight binaries.
 package main
 
 import (
@@ -35,8 +34,7 @@ import (
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-// components has those that are plain cobra commands. etcd, coredns and
-// kubectl bring mains of their own.
+// components are plain cobra commands. etcd, coredns and kubectl have their own mains.
 var components = map[string]func() *cobra.Command{
 	"kube-apiserver":          apiserver.NewAPIServerCommand,
 	"kube-controller-manager": controllermanager.NewControllerManagerCommand,
