@@ -1,9 +1,9 @@
-// Package codepath knows from where a container's code comes: how an audit's list of code
-// paths is bounded, and whether a mount of a workload changes what the audit saw. The
-// runner, the manager and the gate share it.
+// Package codepath determines where a container's code comes from: how an audit's list of code
+// paths is bounded, and whether a workload's mount changes what was audited. The runner, the
+// manager and the gate share it.
 //
-// A code path is absolute and clean. A directory stands for all that is below it, a file
-// for itself. What every image has in the directories of System is in no list.
+// A code path is absolute and clean. A directory stands for everything below it, a file for
+// itself. The contents of System, which every image has, are not listed.
 package codepath
 
 import (
@@ -14,26 +14,26 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a list: paths, bytes of each, and bytes of all. The CRDs state the first two.
+// The limits of a list: paths, bytes of each, and bytes of all. The CRDs state the first two.
 const (
 	MaxPaths = 64
 	MaxBytes = 256
 	maxTotal = 4 << 10
 )
 
-// Root is the code path of programs that look for modules in "/". It stands for what is
-// there besides the directories of the Filesystem Hierarchy Standard: all else is below it.
+// Root is the code path of programs that look for modules in "/". It stands for everything in
+// it except the directories of the Filesystem Hierarchy Standard.
 const Root = "/"
 
-// Home is the code path of interpreters that load code from below the home of their user.
-// It stands for every home: which one it is says the image, and the audit has its own.
+// Home is the code path of interpreters that load code from their user's home. It stands for
+// every home: the image decides which one applies, and the audit has its own.
 const Home = "/~"
 
 // homes lists what such interpreters look for in a home (site.py, RubyGems, Bun, Julia, R),
 // besides the trees.
 var homes = []string{".local", ".config", ".gem", ".bun", ".bunfig.toml", ".julia", ".Rprofile"}
 
-// homeVariables say where such interpreters look for it (XDG Base Directory Specification 0.8).
+// homeVariables say where such interpreters look (XDG Base Directory Specification 0.8).
 var homeVariables = []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"}
 
 // MovesHome reports whether an environment variable decides where Home is.
@@ -42,24 +42,24 @@ func MovesHome(variable string) bool { return slices.Contains(homeVariables, var
 // token is where the kubelet mounts the token of the service account.
 const token = "/run/secrets/kubernetes.io/serviceaccount"
 
-// System are the directories of the distribution's programs and libraries, and the files
-// that steer the dynamic loader (ld.so(8), ld-musl). A mount there always alters the code.
+// System are the directories of the distribution's programs and libraries, and the files that
+// control the dynamic loader (ld.so(8), ld-musl). A mount there always alters the code.
 var System = []string{
 	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32",
 	"/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/lib64", "/etc/alternatives",
 	"/etc/ld.so.preload", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path", "/etc/ld-musl-aarch64.path",
 }
 
-// trees are directories that programs look for by their names wherever they are: in every
-// directory above a module, and in the home.
+// trees are directories that programs look for by name anywhere: in every directory above a
+// module, and in the home.
 var trees = []string{"node_modules", ".node_modules", ".node_libraries", "site-packages", "dist-packages", "__pycache__"}
 
-// standard are the directories of "/" by the Filesystem Hierarchy Standard 3.0, and /data,
-// by which nobody calls a module that a program needs.
+// standard are the directories of "/" in the Filesystem Hierarchy Standard 3.0, and /data,
+// which no program's modules are named.
 var standard = []string{"bin", "boot", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 
-// Clean is a mount path as the kubelet understands it, with /var/run for what it is in
-// nearly every image: a link to /run.
+// Clean returns a mount path as the kubelet reads it, with /var/run as /run, which it links to
+// in nearly every image.
 func Clean(name string) string {
 	name = path.Clean("/" + name)
 	if rest, ok := strings.CutPrefix(name, "/var/run"); ok && (rest == "" || rest[0] == '/') {
@@ -73,13 +73,13 @@ func Below(name, dir string) bool {
 	return dir == "/" || strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
 }
 
-// InSystem reports whether a clean path is one of System or in one of them.
+// InSystem reports whether a clean path is in System or below one of its entries.
 func InSystem(name string) bool {
 	return slices.ContainsFunc(System, func(dir string) bool { return Below(name, dir) })
 }
 
-// Tree is the uppermost directory of a clean path that programs look for by its name;
-// empty if there is none.
+// Tree returns the uppermost directory of a clean path that is in trees; empty if there is
+// none.
 func Tree(name string) string {
 	for at := 1; at < len(name); {
 		end := len(name)
@@ -94,9 +94,9 @@ func Tree(name string) string {
 	return ""
 }
 
-// Altered is the code path that a mount covers, or lies in; empty if there is none. It is
-// the mount itself where the paths are not known: then every mount but that of the
-// service account's token alters the code.
+// Altered returns the code path that a mount covers or lies in; empty if there is none. If the
+// paths are unknown it returns the mount itself, except that of the service account's token:
+// any other may alter the code.
 func Altered(mount string, paths []string) string {
 	mount = Clean(mount)
 	if tree := Tree(mount); tree != "" {
@@ -118,7 +118,7 @@ func Altered(mount string, paths []string) string {
 	return ""
 }
 
-// inHome reports whether a clean mount covers a home, or what interpreters look for in one.
+// inHome reports whether a clean mount covers a home, or what interpreters look for in it.
 func inHome(mount string) bool {
 	parts := strings.Split(mount[1:], "/")
 	switch parts[0] {
@@ -138,10 +138,10 @@ func overlaps(mount, code string) bool {
 	return Below(mount, code) || Below(code, mount)
 }
 
-// Reduce makes a list of code paths of what was seen: sorted, none below another, within
-// the bounds. Where there are too many the deepest give way to the directories that they
-// are in. It is nil if even that is more than fits: then the code paths are not known.
-// What is in System is left out, but for one path of a list that has no other.
+// Reduce makes a list of code paths from observed ones: sorted, without nested ones, within the
+// limits. If there are too many, the deepest are replaced by their directories. It is nil if
+// even that does not fit: the code paths are then unknown. Paths in System are omitted, except
+// for one if there is no other.
 func Reduce(seen []string) []string {
 	var all, system []string
 	for _, name := range seen {
@@ -171,8 +171,8 @@ func Reduce(seen []string) []string {
 	return all
 }
 
-// deepest are directories that can stand for what lies deepest: the one with the most of
-// it, or all of them where they are many. It is nil for what lies in "/".
+// deepest returns directories that can replace the deepest paths: the one with the most of
+// them, or all if there are many. It is nil for paths directly in "/".
 func deepest(all []string) []string {
 	most, within := 2, map[string]int{}
 	for _, name := range all {
@@ -191,10 +191,10 @@ func deepest(all []string) []string {
 	return []string{slices.MaxFunc(dirs, func(a, b string) int { return within[a] - within[b] })}
 }
 
-// depth is in how many directories a clean path lies.
+// depth returns the number of directories above a clean path.
 func depth(name string) int { return strings.Count(name, "/") }
 
-// distinct sorts a list and takes out what lies in another of it. Root stands beside all.
+// distinct sorts a list and removes paths below others. Root is always kept.
 func distinct(all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)

@@ -1,6 +1,6 @@
-// Package environ knows what environment variables do to a server, and how the
-// environment of an audit is compared with that of a workload. The runner, the manager
-// and the gate share it.
+// Package environ determines what environment variables do to a server, and how the
+// environments of an audit and a workload are compared. The runner, the manager and the gate
+// share it.
 package environ
 
 import (
@@ -13,12 +13,12 @@ import (
 	"slices"
 )
 
-// Digest is an HMAC-SHA256 over the names and values of an environment, as "sha256:" and
-// 64 hex digits. It is keyed so that nobody who reads it can try values against it.
+// Digest returns an HMAC-SHA256 over the names and values of an environment, as "sha256:" and
+// 64 hex digits. It is keyed so readers cannot guess values.
 func Digest(key []byte, env map[string]string) string {
 	var canonical bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		// Base64 keeps every byte, also those that are not UTF-8, and none of it is a separator.
+		// Base64 keeps every byte, even if not UTF-8, and contains no separator.
 		canonical.WriteString(base64.RawURLEncoding.EncodeToString([]byte(name)))
 		canonical.WriteByte('=')
 		canonical.WriteString(base64.RawURLEncoding.EncodeToString([]byte(env[name])))

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// family is a row of the table: variables that have the same effect.
+// family is a row of the table: variables with the same effect.
 type family struct {
 	// names are globs (path.Match) in upper case, separated by blanks.
 	names string
-	// loads says how the variables make a program run other code; empty if they do not.
+	// loads describes how the variables make a program run other code; empty if they do not.
 	loads string
-	// harmless matches the values that load nothing; nil: none but the empty one.
+	// harmless matches the values that load nothing; nil if only the empty one does.
 	harmless *regexp.Regexp
 }
 
@@ -23,8 +23,8 @@ func words(word string) *regexp.Regexp {
 }
 
 var (
-	// The flags that only size and tune a JVM; -agentlib, -javaagent, -cp, @file and
-	// -XX:OnError run other code.
+	// The flags that only tune a JVM; -agentlib, -javaagent, -cp, @file and -XX:OnError run
+	// other code.
 	tunesJVM = words(`-Xm[snx]\d+[kKmMgG]?|-Xss\d+[kKmMgG]?|-XX:(Max|Min|Initial)RAMPercentage=[\d.]+|-XX:\+Use(Serial|Parallel|G1|Z|Shenandoah)GC|` +
 		`-XX:\+(UseContainerSupport|ExitOnOutOfMemoryError|CrashOnOutOfMemoryError)|-XX:Max(Metaspace|DirectMemory)Size=\d+[kKmMgG]?|-XX:ActiveProcessorCount=\d+|` +
 		`-Dfile\.encoding=[\w-]+|-Duser\.timezone=[\w/+-]+|-Djava\.net\.preferIPv4Stack=(true|false)|-Djava\.awt\.headless=(true|false)`)
@@ -36,9 +36,9 @@ var (
 // system matches paths of programs of the distribution: a mount over one alters the code.
 var system = regexp.MustCompile(`^(/usr(/local)?)?/s?bin/[\w.+-]*\w$`)
 
-// families is searched from the top; the first row that has a name decides. A variable
-// that no row has may still matter to one server: that is why the gate compares all that
-// an audit sets. This table has those that turn an honest program into another one.
+// families is searched in order; the first row with the name decides. It has the variables that
+// turn an honest program into another one. Unlisted variables may still matter to some server,
+// so the gate compares everything that an audit sets.
 var families = []family{
 	{names: "LD_*", loads: "the dynamic loader loads the libraries it names"},
 	{names: "DYLD_* GCONV_PATH LOCPATH", loads: "libc loads modules from it"},
@@ -86,8 +86,8 @@ var families = []family{
 		loads: "a library loads the modules it names"},
 }
 
-// Loads says in a clause how a variable makes a program run code that its command line
-// does not name, or "" if it does not. Names are compared without regard to case, as npm does.
+// Loads describes how a variable makes a program run code that its command line does not name,
+// or returns "". Names are case-insensitive, as in npm.
 func Loads(name, value string) string {
 	upper := strings.ToUpper(name)
 	for _, f := range families {
@@ -102,20 +102,19 @@ func Loads(name, value string) string {
 	return ""
 }
 
-// LoadsUnknown is Loads for a variable whose value is not known.
+// LoadsUnknown is Loads for an unknown value.
 func LoadsUnknown(name string) string { return Loads(name, "\x00") }
 
 func (f family) has(name string) bool {
 	for pattern := range strings.FieldsSeq(f.names) {
-		if ok, err := path.Match(pattern, name); ok && err == nil { // a name has no slash that * would stop at
+		if ok, err := path.Match(pattern, name); ok && err == nil { // names contain no slash, at which * would stop
 			return true
 		}
 	}
 	return false
 }
 
-// Problem is the sentence about the first of the variables that loads code, as "" is
-// about none.
+// Problem returns a sentence about the first variable that loads code, or "".
 func Problem(names []string, value func(name string) string) string {
 	for _, name := range names {
 		if why := Loads(name, value(name)); why != "" {

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// maxSearchPaths and maxSearchPath bound what is read of an environment, in paths and in
-// bytes of each.
+// maxSearchPaths and maxSearchPath bound the paths of an environment and the bytes of each.
 const (
 	maxSearchPaths = 32
 	maxSearchPath  = 256
 )
 
-// SearchPaths are the absolute paths in those of the variables ("NAME=value") by which
-// programs load code: PATH, PYTHONPATH and their like. At most maxSearchPaths of them.
+// SearchPaths returns the absolute paths in the variables ("NAME=value") by which programs load
+// code, such as PATH and PYTHONPATH; at most maxSearchPaths.
 func SearchPaths(env []string) []string {
 	var all []string
 	for _, variable := range env {

@@ -1,8 +1,8 @@
-// Package netguard classifies the addresses that a program of ours may be made to
-// connect to by somebody who has no network access of their own: the registries that
-// the manager asks, and the servers that the runner of a URL talks to. It does no I/O;
-// callers pass the address that a socket is about to connect to, after name
-// resolution, so that no name server can show one address and lead to another.
+// Package netguard classifies the addresses that our programs may be made to connect to by
+// people without network access of their own: the registries that the manager asks, and the
+// servers that the runner of a URL talks to. It does no I/O; callers pass the address that a
+// socket is about to connect to, after name resolution, so no name server can show one address
+// and lead to another.
 package netguard
 
 import "net/netip"
@@ -17,15 +17,14 @@ const (
 	// Private addresses belong to the networks around the cluster: Pods, Services,
 	// nodes, and what lies behind them.
 	Private
-	// Loopback is the connecting Pod itself.
+	// Loopback addresses are the connecting Pod itself.
 	Loopback
 	// Forbidden addresses are never connected to, whatever is configured.
 	Forbidden
 )
 
-// special lists the networks that are not public. Of several that contain an address
-// the first one counts. Sources: the IANA special-purpose address registries (RFC 6890)
-// and the documentation of the clouds.
+// special lists the networks that are not public. The first match counts. Sources: the IANA
+// special-purpose address registries (RFC 6890) and the clouds' documentation.
 var special = []struct {
 	netip.Prefix
 	class Class
@@ -47,7 +46,7 @@ var special = []struct {
 	{netip.MustParsePrefix("224.0.0.0/4"), Forbidden, "multicast"},
 	{netip.MustParsePrefix("ff00::/8"), Forbidden, "multicast"},
 	{netip.MustParsePrefix("255.255.255.255/32"), Forbidden, "broadcast"},
-	// Addresses that lead to an IPv4 address which cannot be told for sure.
+	// Addresses that lead to an unknown IPv4 address.
 	{netip.MustParsePrefix("64:ff9b:1::/48"), Forbidden, "a local NAT64 address"},
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), Forbidden, "an IPv4-translated address"},
 	{netip.MustParsePrefix("2002::/16"), Forbidden, "a 6to4 address"},
@@ -63,24 +62,23 @@ var special = []struct {
 	{netip.MustParsePrefix("fec0::/10"), Private, "a private address"},
 }
 
-// nat64 is the well-known prefix of RFC 6052, compatible the form of RFC 4291 2.5.5.1:
-// both have an IPv4 address in their last four bytes, and lead to it.
+// nat64 is the well-known prefix of RFC 6052, compatible the form of RFC 4291 2.5.5.1: both
+// lead to the IPv4 address in their last four bytes.
 var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 	compatible = netip.MustParsePrefix("::/96")
 )
 
-// Guard classifies addresses. The zero value knows those that are special everywhere.
+// Guard classifies addresses. The zero value knows universally special ones.
 type Guard struct {
-	// APIServers are addresses of the API server: of its Service and its endpoints.
+	// APIServers are the API server's addresses: its Service's and its endpoints'.
 	APIServers []netip.Addr
-	// Private are further networks to treat as private, such as the ranges of Pods and
-	// Services of a cluster that uses public addresses for them.
+	// Private are further networks to treat as private, such as public ranges that a cluster
+	// uses for Pods and Services.
 	Private []netip.Prefix
 }
 
-// Classify returns the class of an address and, unless it is Public, a noun phrase that
-// says what the address is.
+// Classify returns the class of an address and, unless it is Public, a noun phrase for it.
 func (g Guard) Classify(addr netip.Addr) (Class, string) {
 	addr = effective(addr)
 	for _, api := range g.APIServers {
@@ -101,8 +99,7 @@ func (g Guard) Classify(addr netip.Addr) (Class, string) {
 	return Public, ""
 }
 
-// effective returns the IPv4 address that an IPv6 address leads to, or the address
-// itself.
+// effective returns the IPv4 address that an IPv6 address leads to, or the address itself.
 func effective(addr netip.Addr) netip.Addr {
 	addr = addr.WithZone("").Unmap()
 	bytes := addr.As16()
