@@ -67,7 +67,7 @@ func (t *tracer) rewrite(k *task, c *syscalls.Call) *wait {
 	which := reading{k.processID(), fd}
 	state := t.rewritten[which]
 	if state == nil || position(k.pid, fd) == 0 {
-		said := contentOf(k.pid, fd)
+		said := contentOf(k.pid, fd, file)
 		if len(said) == 0 {
 			return nil
 		}
@@ -98,17 +98,24 @@ func (t *tracer) rewrite(k *task, c *syscalls.Call) *wait {
 	}}
 }
 
-// contentOf reads a file that a task has open, from its beginning.
-func contentOf(tid, fd int) []byte {
-	// Another thread can have put a pipe in its place meanwhile, which nobody may wait for.
-	file, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", tid, fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
+// contentOf reads the named file that a task has open, from its beginning; nil where that is another one by now. Another
+// thread can put a file in its place that we may read and the server may not, so it is opened for reading only once
+// a descriptor of our own tells its name.
+func contentOf(tid, fd int, name string) []byte {
+	place, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", tid, fd), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(place) }() // opened for its name only
+	ours := fmt.Sprintf("/proc/self/fd/%d", place)
+	if opened, err := os.Readlink(ours); err != nil || opened != name {
+		return nil
+	}
+	file, err := os.Open(ours)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = file.Close() }() // read only
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	content, err := io.ReadAll(io.LimitReader(file, maxRewritten))
 	if err != nil || len(content) == maxRewritten {
 		return nil
