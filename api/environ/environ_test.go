@@ -20,6 +20,10 @@ func TestS2VariablesThatLoadCode(t *testing.T) {
 		"GIT_EXTERNAL_DIFF=id", "GIT_CONFIG_COUNT=1", "EDITOR=id", "VISUAL=id", "PAGER=id", "LESSOPEN=|id", "SHELL=/x",
 		"GIT_PYTHON_GIT_EXECUTABLE=/data/git", "PUPPETEER_EXECUTABLE_PATH=/usr/bin/../../data/x", "PUPPETEER_EXECUTABLE_PATH=chrome", "CHROME_PATH=/tmp/bin/x",
 		"PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH=/x", "PLAYWRIGHT_BROWSERS_PATH=/data", "PLAYWRIGHT_NODEJS_PATH=/x", "IMAGEIO_FFMPEG_EXE=/x", "PYENV_HOOK_PATH=/x", "PIPX_DEFAULT_PYTHON=/x",
+		"PKG_EXECPATH=PKG_INVOKE_NODEJS", "_MEIPASS2=/data", "_PYI_APPLICATION_HOME_DIR=/data", "PEX_EXTRA_SYS_PATH=/data", "SHIV_ENTRY_POINT=x:y",
+		"GUNICORN_CMD_ARGS=--bind=0.0.0.0:80 --config=/data/x.py", "GUNICORN_CMD_ARGS=--pythonpath /data", "GUNICORN_CMD_ARGS=-c/data/x.py", "GUNICORN_CMD_ARGS=-b 0.0.0.0 -k x.y",
+		"UVICORN_LOG_CONFIG=/data/x.json", "FLASK_APP=/data/x.py", "MPLBACKEND=module://x", "JUPYTER_CONFIG_DIR=/data", "ANSIBLE_CALLBACK_PLUGINS=/data", "NODE_CONFIG_DIR=/data",
+		"PRISMA_QUERY_ENGINE_LIBRARY=/data/x.so", "ESBUILD_BINARY_PATH=/data/x", "RIPGREP_CONFIG_PATH=/data/rc", "GST_PLUGIN_PATH=/data", "GDK_PIXBUF_MODULE_FILE=/data/x", "HDF5_PLUGIN_PATH=/data",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		if Loads(name, value) == "" {
@@ -36,6 +40,8 @@ func TestHarmlessVariables(t *testing.T) {
 		"HTTP_PROXY=http://proxy:3128", "https_proxy=http://proxy:3128", "NO_PROXY=.svc", "TZ=Europe/Berlin", "LANG=C.UTF-8", "LC_ALL=C", "LOG_LEVEL=debug", "GITHUB_TOKEN=x", "GIT_TERMINAL_PROMPT=0",
 		"XDG_CONFIG_HOME=/config", "GODEBUG=x", "GOMAXPROCS=2", "MALLOC_ARENA_MAX=2", "PORT=8080", "SHELL=/bin/sh", "SSL_CERT_FILE=/ca.pem", "NPM_CONFIG_LOGLEVEL=error", "UV_NO_CACHE=1", "DATABASE_URL=postgres://x",
 		"PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium-browser", "CHROME_BIN=/usr/local/bin/chrome", "PLAYWRIGHT_BROWSERS_PATH=/ms-playwright", "PYENV_VERSION=3.12", "PUPPETEER_SKIP_DOWNLOAD=1",
+		"GUNICORN_CMD_ARGS=--bind=0.0.0.0:8080 --workers 2 --access-logfile=- -t 60", "MPLBACKEND=Agg", "UVICORN_HOST=0.0.0.0", "UVICORN_PORT=8080", "ANSIBLE_HOST_KEY_CHECKING=False",
+		"PRISMA_CLI_QUERY_ENGINE_TYPE=binary", "ESBUILD_BINARY_PATH=/usr/bin/esbuild", "PEX_VERBOSE=1", "KUBECONFIG=/config/kubeconfig", "AWS_CONFIG_FILE=/config/aws",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		if why := Loads(name, value); why != "" {

@@ -31,6 +31,8 @@ var (
 	// The flags that only tune Node.js; --require, --import, --loader and the like run other code.
 	tunesNode = words(`--max[-_](old|semi)[-_]space[-_]size=\d+|--enable-source-maps|--no-warnings|--no-deprecation|--trace-(warnings|deprecation|uncaught)|` +
 		`--unhandled-rejections=[a-z-]+|--dns-result-order=\w+|--use-openssl-ca|--use-bundled-ca|--use-system-ca|--max-http-header-size=\d+`)
+	// The settings of Gunicorn that are numbers, addresses and levels; --config, --pythonpath and --worker-class run other code.
+	tunesGunicorn = words(`(--(bind|workers|threads|timeout|graceful-timeout|keep-alive|max-requests|max-requests-jitter|log-level|access-logfile|error-logfile)[=\s]|-[bwt]\s?)[\w.:-]+`)
 )
 
 // system matches paths of programs of the distribution: a mount over one alters the code.
@@ -45,7 +47,7 @@ var families = []family{
 	{names: "PATH", loads: "it decides which program a name starts"},
 
 	{names: "NODE_OPTIONS", loads: "Node.js loads the modules it names", harmless: tunesNode},
-	{names: "NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE TS_NODE_* TSX_* ELECTRON_RUN_AS_NODE", loads: "Node.js loads modules from it"},
+	{names: "NODE_PATH NODE_CONFIG_DIR NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE TS_NODE_* TSX_* ELECTRON_RUN_AS_NODE", loads: "Node.js loads modules from it"},
 	{names: "DENO_NO_UPDATE_CHECK DENO_NO_PROMPT BUN_ENV DENO_ENV"},
 	{names: "DENO_* BUN_*", loads: "the runtime loads code and settings from it"},
 	{names: "NPM_CONFIG_LOGLEVEL NPM_CONFIG_UPDATE_NOTIFIER NPM_CONFIG_FUND NPM_CONFIG_AUDIT NPM_CONFIG_PROGRESS NPM_CONFIG_COLOR"},
@@ -55,11 +57,18 @@ var families = []family{
 		"PYTHONOPTIMIZE PYTHONMALLOC PYTHONTRACEMALLOC PYTHONASYNCIODEBUG PYTHONVERBOSE PYTHON_ENV PYTHON_VERSION PYTHON_GIL PYTHON_COLORS"},
 	{names: "PYTHONWARNINGS", loads: "Python imports the categories it names", harmless: regexp.MustCompile(`^(default|error|always|module|once|ignore)$`)},
 	{names: "PYTHON*", loads: "Python imports modules by it"},
+	{names: "GUNICORN_CMD_ARGS", loads: "Gunicorn loads the modules it names", harmless: tunesGunicorn},
+	{names: "MPLBACKEND", loads: "Matplotlib imports the module it names", harmless: regexp.MustCompile(`^\w+$`)},
+	{names: "UVICORN_APP UVICORN_APP_DIR UVICORN_LOG_CONFIG FLASK_APP QUART_APP IPYTHONDIR JUPYTER_PATH JUPYTER_CONFIG_* INCLUDES_FOR_DYNACONF " +
+		"ANSIBLE_CONFIG ANSIBLE_LIBRARY ANSIBLE_*PLUGINS ANSIBLE_MODULE_UTILS ANSIBLE_COLLECTIONS_PATH* ANSIBLE_ROLES_PATH", loads: "a framework imports modules by it"},
 	{names: "PIP_NO_CACHE_DIR PIP_DISABLE_PIP_VERSION_CHECK PIP_ROOT_USER_ACTION UV_NO_CACHE UV_COMPILE_BYTECODE UV_NO_PROGRESS UV_LINK_MODE"},
 	{names: "PIP_* UV_* POETRY_* VIRTUAL_ENV CONDA_*", loads: "it decides where Python packages come from"},
 
 	{names: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS JAVA_OPTIONS JAVA_OPTS *_OPTS", loads: "the JVM loads the agents and classes it names", harmless: tunesJVM},
 	{names: "CLASSPATH JAVA_HOME JRE_HOME LOADER_PATH LOADER_MAIN LOADER_HOME LOADER_ARGS", loads: "the JVM loads classes from it"},
+
+	{names: "PEX_VERBOSE PEX_EMIT_WARNINGS"},
+	{names: "PKG_EXECPATH _MEIPASS2 _PYI_* PEX_* SHIV_*", loads: "a program that was packed into one file runs other code by it"},
 
 	{names: "ENV", loads: "a shell runs the file it names", harmless: regexp.MustCompile(`^[A-Za-z0-9_-]*$`)}, // ENV=production
 	{names: "SHELL", loads: "programs start it as a shell", harmless: regexp.MustCompile(`^(/usr)?/bin/(ba|da|a|z)?sh$`)},
@@ -75,14 +84,16 @@ var families = []family{
 
 	{names: "GIT_SSH* GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_EXEC_PATH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_ASKPASS GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR SSH_ASKPASS*",
 		loads: "Git or SSH starts the programs it names"},
-	{names: "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE", loads: "programs start the command in it"},
-	{names: "*_EXECUTABLE_PATH PLAYWRIGHT_NODEJS_PATH CHROME_BIN CHROME_PATH CHROMEDRIVER_PATH GIT_PYTHON_GIT_EXECUTABLE IMAGEIO_FFMPEG_EXE FFMPEG_BINARY FFMPEG_PATH",
-		loads: "a library starts the program it names", harmless: system},
+	{names: "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE RIPGREP_CONFIG_PATH HELM_PLUGINS KUBECTL_EXTERNAL_DIFF", loads: "programs start the commands in it"},
+	{names: "*_EXECUTABLE_PATH PLAYWRIGHT_NODEJS_PATH CHROME_BIN CHROME_PATH CHROMEDRIVER_PATH GIT_PYTHON_GIT_EXECUTABLE IMAGEIO_FFMPEG_EXE FFMPEG_BINARY FFMPEG_PATH " +
+		"*_BINARY_PATH BIOME_BINARY PRISMA_*_BINARY PRISMA_*_LIBRARY NAPI_RS_NATIVE_LIBRARY_PATH",
+		loads: "a library starts or loads the program it names", harmless: system},
 	{names: "PLAYWRIGHT_BROWSERS_PATH PUPPETEER_CACHE_DIR", loads: "a library starts the browser that is there", harmless: regexp.MustCompile(`^(0|/ms-playwright)$`)},
 	{names: "PYENV_VERSION RBENV_VERSION NODENV_VERSION"},
 	{names: "PYENV_* RBENV_* NODENV_* PIPX_*", loads: "it decides which interpreter is started, and which hooks before it"},
 	{names: "OPENSSL_CONF* OPENSSL_MODULES OPENSSL_ENGINES KRB5_CONFIG SASL_PATH ODBCINI ODBCSYSINI ODBCINSTINI", loads: "a library loads the modules it names"},
-	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX QT_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_*",
+	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX QT_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_* " +
+		"GST_PLUGIN_* GDK_PIXBUF_MODULE* HDF5_PLUGIN_PATH GDAL_DRIVER_PATH LIBMYSQL_PLUGIN* GVBINDIR FREI0R_PATH LADSPA_PATH LV2_PATH",
 		loads: "a library loads the modules it names"},
 }
 
