@@ -24,6 +24,7 @@ type npmEntry struct {
 	Version   string `json:"version"`
 	Integrity string `json:"integrity"`
 	Resolved  string `json:"resolved"`
+	Link      bool   `json:"link"`
 	Optional  bool   `json:"optional"` // so is all that needs it
 }
 
@@ -36,9 +37,10 @@ type npmDescription struct {
 }
 
 // runNothing keeps npm from running code of a package, and the npm that it starts itself. One that a repository of Git is prepared
-// by reads an .npmrc there, which may name a program as git; what is in the environment comes before that. npm before 11.10
-// does not know allow-git.
-var runNothing = []string{"npm_config_ignore_scripts=true", "npm_config_allow_git=none", "npm_config_allow_remote=none", "npm_config_git=/bin/false"}
+// by reads an .npmrc there, which may name a program as git; what is in the environment comes before that. Nor does a package get a
+// directory or an archive of this machine. npm before 11.10 does not know allow-git and its like.
+var runNothing = []string{"npm_config_ignore_scripts=true", "npm_config_allow_git=none", "npm_config_allow_remote=none", "npm_config_git=/bin/false",
+	"npm_config_allow_file=none", "npm_config_allow_directory=none"}
 
 func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec())
@@ -58,6 +60,9 @@ func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []
 	}
 	described := map[string]npmDescription{}
 	for at, entry := range lock.Packages {
+		if entry.isOfThisMachine() {
+			return i, nil, fmt.Errorf("it needs %.200q, which is a file of this machine and in no registry", entry.Resolved)
+		}
 		all = append(all, entry.locked(at))
 		if described[at], err = describe(filepath.Join(dir, at)); err != nil {
 			return i, nil, err
@@ -93,6 +98,9 @@ func npmError(said []byte, err error) error {
 	}
 	return fmt.Errorf("npm: %w", err)
 }
+
+// isOfThisMachine reports whether a package named a file or a directory as what it needs (package.json, Local Paths).
+func (e npmEntry) isOfThisMachine() bool { return e.Link || strings.HasPrefix(e.Resolved, "file:") }
 
 func (e npmEntry) locked(at string) locked {
 	l := locked{name: e.Name, version: e.Version, digest: e.Integrity}

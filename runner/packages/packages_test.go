@@ -239,3 +239,41 @@ func TestU1InstallersStartElsewhere(t *testing.T) {
 		t.Error("an installer ran what lies where the user is")
 	}
 }
+
+// TestV3PackagesGetNothingOfThisMachine: a package that names a directory or an archive of the user's as what it needs is not
+// installed, whether npm refuses it or, before 11.10, installs it. Nor is what pip has from a URL that a package names.
+func TestV3PackagesGetNothingOfThisMachine(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()
+	modules := filepath.Join(dir, "node_modules")
+	ours := `"node_modules/x": {"version": "1.0.0", "resolved": "https://registry.test/x-1.0.0.tgz"}`
+	for what, entry := range map[string]string{
+		"a directory": `"node_modules/l": {"resolved": "../../private", "link": true}`, "an archive": `"node_modules/t": {"version": "1.0.0", "resolved": "file:../../private.tgz"}`,
+	} {
+		lock := `{"packages": {` + ours + `, ` + entry + `}}`
+		for _, of := range []string{"x", "l", "t"} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(modules, of), 0o755), os.WriteFile(filepath.Join(modules, of, "package.json"), []byte(`{"name":"`+of+`"}`), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.WriteFile(filepath.Join(modules, ".package-lock.json"), []byte(lock), 0o600), os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\n:"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		if _, _, err := installNPM(t.Context(), Package{Registry: NPM, Name: "x"}, dir); err == nil || !strings.Contains(err.Error(), "private") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	indexed := `{"metadata": {"name": "x", "version": "1"}, "is_direct": false, "download_info": {"url": "file:///index/x.whl"}}`
+	direct := `{"metadata": {"name": "y", "version": "1"}, "is_direct": true, "download_info": {"url": "file:///home/me/y.whl"}}`
+	if all, err := pypiLocked([]byte(`{"install": [` + indexed + `]}`)); err != nil || len(all) != 1 {
+		t.Errorf("of an index: %v, %v", all, err)
+	}
+	if _, err := pypiLocked([]byte(`{"install": [` + indexed + `, ` + direct + `]}`)); err == nil || !strings.Contains(err.Error(), "/home/me/y.whl") {
+		t.Errorf("by a URL: %v", err)
+	}
+	for _, setting := range []string{"npm_config_allow_file=none", "npm_config_allow_directory=none"} {
+		if !slices.Contains(runNothing, setting) {
+			t.Errorf("npm is not told %s", setting)
+		}
+	}
+}

@@ -19,7 +19,10 @@ type pypiReport struct {
 			Name    string `json:"name"`
 			Version string `json:"version"`
 		} `json:"metadata"`
+		// Direct: it is from a URL that another package has named.
+		Direct   bool `json:"is_direct"`
 		Download struct {
+			URL     string `json:"url"`
 			Archive struct {
 				Hashes map[string]string `json:"hashes"`
 			} `json:"archive_info"`
@@ -57,15 +60,26 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	if err != nil {
 		return i, nil, err
 	}
-	var installed pypiReport
-	if err := json.Unmarshal(text, &installed); err != nil {
-		return i, nil, fmt.Errorf("read what pip installed: %w", err)
-	}
-	for _, of := range installed.Install {
-		all = append(all, locked{name: of.Metadata.Name, version: of.Metadata.Version, digest: "sha256:" + of.Download.Archive.Hashes["sha256"]})
+	if all, err = pypiLocked(text); err != nil {
+		return i, nil, err
 	}
 	i.programs, err = pypiPrograms(venv, p.Name)
 	return i, all, err
+}
+
+// pypiLocked reads pip's report. What a package names by a URL may be a file of this machine, or a service on it.
+func pypiLocked(text []byte) (all []locked, err error) {
+	var installed pypiReport
+	if err := json.Unmarshal(text, &installed); err != nil {
+		return nil, fmt.Errorf("read what pip installed: %w", err)
+	}
+	for _, of := range installed.Install {
+		if of.Direct {
+			return nil, fmt.Errorf("it needs %.200q, which is in no index", of.Download.URL)
+		}
+		all = append(all, locked{name: of.Metadata.Name, version: of.Metadata.Version, digest: "sha256:" + of.Download.Archive.Hashes["sha256"]})
+	}
+	return all, nil
 }
 
 // runPython executes a module of Python in a directory of ours, with others from a path. What pip says of an index that does not
