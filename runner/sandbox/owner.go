@@ -309,6 +309,15 @@ func (v view) theirs(path string) bool {
 		})
 }
 
+// withholds reports whether the server cannot read a file: it is not shown, or only its owner may read it and the
+// server is not who that is.
+func (v view) withholds(path string) bool { return v.hides(path) || v.isForeign(path) }
+
+// isForeign reports whether the server, which is nobody for root, has no right to a path.
+func (v view) isForeign(path string) bool {
+	return os.Getuid() == 0 && !isPublic(path) && !v.theirs(path)
+}
+
 // onTheWay reports whether a directory is shown only because it is above what the command
 // names: the server gets a directory of ours with nothing else in it.
 func (v view) onTheWay(path string) bool {

@@ -72,7 +72,7 @@ func (p *process) Withheld(path string) string {
 	switch {
 	case p.box.view.hides(path):
 		return fmt.Sprintf("the sandbox does not show %s: run mcpaudit in %s, or name the file in the server's command", path, dir)
-	case os.Getuid() == 0 && !isPublic(path) && !p.box.view.theirs(path):
+	case p.box.view.isForeign(path):
 		return fmt.Sprintf("the server has no right to read %s, which only its owner has: run mcpaudit in %s, or let everybody read it (chmod o+r)", path, dir)
 	}
 	return ""

@@ -83,6 +83,8 @@ type Launcher struct {
 	decoys   decoy.Set
 	traceDir string
 	runs     int
+	// view is that of the latest run.
+	view view
 	// scratch is where the server's root is built, state what the last run has left
 	// there; nil before the first.
 	scratch *scratch.Dir
@@ -187,8 +189,22 @@ type box struct {
 	deaf bool
 }
 
-// Open opens a file of the machine.
-func (l *Launcher) Open(path string) (audit.File, error) { return os.Open(path) }
+// Open opens a file of the machine that the server is shown. What else it has read by a path is a file of its own, and the
+// machine may have another there.
+func (l *Launcher) Open(path string) (audit.File, error) {
+	file, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(file)
+	if err == nil && (!info.Mode().IsRegular() || l.view.withholds(path) || l.view.withholds(file)) {
+		err = &os.PathError{Op: "open", Path: path, Err: os.ErrPermission}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(file)
+}
 
 // begin starts the outer stage.
 func (l *Launcher) begin(cfg trace.Config, how audit.Start) (*box, error) {
@@ -257,6 +273,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		plan.Person = l.person
 	}
 	b.view = plan.view(nil)
+	l.view = b.view
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
 		plan.Sockets = sockets(string(table))
 	}
