@@ -81,7 +81,7 @@ func (t *tracer) rewrite(k *task, c *syscalls.Call) *wait {
 		state = &rewritten{text: text}
 		t.rewritten[which] = state
 	}
-	at := state.at
+	at := min(state.at, len(state.text)) // two threads can have read at once
 	if c.Name == "pread64" {
 		at = int(min(k.arguments[3], uint64(len(state.text)))) //nolint:gosec // the lesser
 	}
@@ -98,9 +98,9 @@ func (t *tracer) rewrite(k *task, c *syscalls.Call) *wait {
 	}}
 }
 
-// contentOf reads the named file that a task has open, from its beginning; nil where that is another one by now. Another
-// thread can put a file in its place that we may read and the server may not, so it is opened for reading only once
-// a descriptor of our own tells its name.
+// contentOf reads the named file that a task has open, from its beginning; nil if the task has another one open by now.
+// Another thread can put a file in its place that we may read and the server may not, so it is opened for reading only
+// when a descriptor of our own shows its name.
 func contentOf(tid, fd int, name string) []byte {
 	place, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", tid, fd), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestV1ToldFilesAreNoOthers: a server that puts a file which it may not read in the place of one of /proc, once its name was
-// looked up, is not told what is in it.
-func TestV1ToldFilesAreNoOthers(t *testing.T) {
+// TestV1FileSwappedIn: a server that puts a file that it may not read in the place of one of /proc, after its name was
+// looked up, does not get its content.
+func TestV1FileSwappedIn(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("root's"), 0o600); err != nil {
 		t.Fatal(err)
