@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// TestSurround: a home gets the files of somebody who lives there, and what somebody has there stays.
+// TestSurround: a home gets the files of a person, and existing files stay.
 func TestSurround(t *testing.T) {
 	set, err := decoy.New("/home/ada", false)
 	if err != nil {

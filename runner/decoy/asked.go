@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// content describes the value of a variable of some name.
+// content describes the values of the variables with some names.
 type content struct {
 	// name matches the end of the variable's name.
 	name *lazyregexp.Regexp
@@ -18,7 +18,7 @@ type content struct {
 
 func ending(words string) *lazyregexp.Regexp { return lazyregexp.New(`(?:^|_)(?:` + words + `)$`) }
 
-// contents is searched from the top. What no row has is a secret.
+// contents is searched from the top. A variable without a row is a secret.
 var contents = []content{
 	{ending(`MONGO(?:DB)?\w*(?:URL|URI|STRING)`), "mongodb://app:{a32}@db.example.com:27017/app", database},
 	{ending(`(?:MYSQL|MARIADB)\w*(?:URL|URI|DSN|STRING)`), "mysql://app:{a32}@db.example.com:3306/app", database},
@@ -35,21 +35,21 @@ var contents = []content{
 	{ending(`USER|USERNAME|LOGIN|OWNER|NAME|DATABASE|DB|SCHEMA|ORG|ORGANI[SZ]ATION|TEAM|WORKSPACE|ACCOUNT|TENANT|PROJECT|SUBDOMAIN|INSTANCE|MODEL|VERSION`), "app", nil},
 }
 
-// secretName is how the name of a variable ends that holds a secret.
+// secretName matches the end of the names of variables that hold a secret.
 var secretName = ending(`\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|PWD|CREDENTIALS?|COOKIE|AUTH|JWT)`)
 
-// Secret reports whether a variable's name ends as those do that hold a secret.
+// Secret reports whether a variable holds a secret, by the end of its name.
 func Secret(name string) bool { return secretName.MatchString(name) }
 
-// Configures reports whether a variable's name ends as those do that hold a secret, or
-// say where a service is and who uses it.
+// Configures reports whether a variable holds a secret, or says where a service is or who
+// uses it, by the end of its name.
 func Configures(name string) bool {
 	return Secret(name) || slices.ContainsFunc(contents, func(s content) bool { return s.name.MatchString(name) })
 }
 
-// Asked makes the variable of a server that asks for it by name: a decoy that looks right
-// for the name, or where that is no secret, something plausible. A secret begins with
-// prefix, where the server has said that it must.
+// Asked makes a variable that a server asks for by name: a decoy that looks right for the
+// name, or if that is no secret's, something plausible. A secret begins with prefix, which
+// the server may require.
 func Asked(name, prefix string) Var {
 	service := Service(name)
 	v := Var{Name: name, Asked: true}
@@ -86,7 +86,7 @@ func firstWord(name string) string {
 	return word
 }
 
-// secretKind is the last word of a name, where a personal access token is a token.
+// secretKind returns the last word of a name; TOKEN for PAT, a personal access token.
 func secretKind(name string) string {
 	last := name[strings.LastIndexByte(name, '_')+1:]
 	if last == "PAT" {

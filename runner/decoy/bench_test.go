@@ -23,12 +23,12 @@ func BenchmarkNewMatcher(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for i := 0; b.Loop(); i++ { // each time another set: the last matchers are kept
+	for i := 0; b.Loop(); i++ { // a new set each time: the last matchers are kept
 		decoy.NewMatcher(set.With([]decoy.Var{{Name: fmt.Sprint(i), Secrets: []string{"q7Zt0fW2mK9x"}}}))
 	}
 }
 
-// BenchmarkStream is the throughput on what servers send.
+// BenchmarkStream measures the throughput on data as servers send them.
 func BenchmarkStream(b *testing.B) {
 	set, err := decoy.New("/home/server", false)
 	if err != nil {
@@ -57,7 +57,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkFind is the cost of a short text: a name, a datagram, a small file.
+// BenchmarkFind measures the cost of a short text: a name, a datagram, a small file.
 func BenchmarkFind(b *testing.B) {
 	set, err := decoy.New("/home/server", false)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// TestNothingHidesBehindTheBounds: whatever stands before a secret, it is found,
-// or it is said that the search was not whole.
+// TestNothingHidesBehindTheBounds: whatever comes before a secret, it is found, or
+// the search is reported as incomplete.
 func TestNothingHidesBehindTheBounds(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	m := decoy.NewMatcher(set)
@@ -55,7 +55,7 @@ func TestNothingHidesBehindTheBounds(t *testing.T) {
 	}
 }
 
-// TestHonestDataAreSearchedWhole: the bounds are those of hostile data.
+// TestHonestDataAreSearchedWhole: only hostile data reach the bounds.
 func TestHonestDataAreSearchedWhole(t *testing.T) {
 	m := decoy.NewMatcher(newSet(t, "/home/server", false))
 	var list strings.Builder
@@ -88,7 +88,7 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 	}
 }
 
-// TestATokenInEveryRequest: what is found more often than is kept was found.
+// TestATokenInEveryRequest: a secret found more often than matches are kept is no gap.
 func TestATokenInEveryRequest(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	one := "GET /search HTTP/1.1\r\nAuthorization: Bearer " + set.Vars[0].Value + "\r\n" + strings.Repeat("X-Y: z\r\n", 40) + "\r\n"

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// minRun is how many characters are taken for base64 or hex, in bytes: those of
-// the shortest secret.
+// minRun is the least number of characters that are taken for base64 or hex: those
+// of the shortest secret.
 const minRun = 20
 
-// sextets are the values of the characters of base64 and base64url (RFC 4648, 4
-// and 5), for all others a negative number: lineEnd where it may stand between.
+// sextets has the values of the characters of base64 and base64url (RFC 4648, 4 and
+// 5), and a negative number for all others: lineEnd for those that may wrap lines.
 var sextets = func() (table [256]int8) {
 	for i := range table {
 		table[i] = -1
@@ -27,10 +27,9 @@ var sextets = func() (table [256]int8) {
 
 const lineEnd = -2
 
-// letters finds the next run of base64 at or behind a place that is long enough;
-// it may be wrapped into lines, but ends at an empty one. There is none when it is
-// empty. A run of that length has a letter at every minRun-th place: most others
-// are not looked at.
+// letters returns the next run of base64, at or after a place, that is long enough,
+// or an empty one. It may be wrapped into lines, but ends at an empty line. Such a
+// run has a letter at every minRun-th place, so most other places are skipped.
 func letters(data []byte, at int) (from, to int) {
 	for at+minRun <= len(data) {
 		from = at + minRun - 1
@@ -61,11 +60,11 @@ func letters(data []byte, at int) (from, to int) {
 	return len(data), len(data)
 }
 
-// groups returns where in a run the groups of four may begin, each alignment once:
-// at its beginning, or, where it begins with a path ("/data/H4sI...") or a line of
-// text, behind that; and where gzip begins.
+// groups returns where the groups of four of a run may begin, each alignment once:
+// at its beginning, after a leading path ("/data/H4sI...") or line of text, and
+// where gzip begins.
 func groups(run []byte) []int {
-	const path = 64 // bytes that a path may have
+	const path = 64 // most bytes of a path
 	starts := []int{0}
 	add := func(at int) {
 		if len(run)-at >= minRun && !slices.ContainsFunc(starts, func(s int) bool { return (at-s)%4 == 0 }) {
@@ -88,8 +87,7 @@ func groups(run []byte) []int {
 	return starts
 }
 
-// printable is the stretch of ASCII text around a place, no further back than
-// from.
+// printable returns the stretch of ASCII text around a place, not before from.
 func printable(data []byte, from, at int) (start, end int) {
 	start, end = at, at
 	for start > from && textual[data[start-1]] {
@@ -101,7 +99,7 @@ func printable(data []byte, from, at int) (start, end int) {
 	return start, end
 }
 
-// textual are the bytes of ASCII text.
+// textual has the bytes of ASCII text.
 var textual = func() (table [256]bool) {
 	for c := range table {
 		table[c] = c >= ' ' && c <= '~' || c == '\n' || c == '\r' || c == '\t'
@@ -109,7 +107,7 @@ var textual = func() (table [256]bool) {
 	return table
 }()
 
-// unbase64 decodes what letters has found. The last group may be incomplete.
+// unbase64 decodes a run that letters found. The last group may be incomplete.
 func unbase64(run []byte) []byte {
 	out := make([]byte, 0, len(run)*3/4+3)
 	var group uint32
@@ -154,7 +152,7 @@ func unhex(run []byte) []byte {
 	return out
 }
 
-// nibble is the value of a hex digit, or -1.
+// nibble returns the value of a hex digit, or -1.
 func nibble(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
@@ -197,7 +195,7 @@ func unpercent(data []byte) []byte {
 	return out
 }
 
-// unescape undoes the escapes of JSON strings wherever they stand.
+// unescape undoes the escapes of JSON strings anywhere in data.
 func unescape(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	for i := 0; i < len(data); i++ {
@@ -229,11 +227,11 @@ func unescape(data []byte) []byte {
 	return out
 }
 
-// head is the end of the head of an HTTP message (RFC 9112, 2.1).
+// head ends the head of an HTTP message (RFC 9112, 2.1).
 var head = []byte("\r\n\r\n")
 
-// messages looks into the bodies of HTTP messages that are cut into chunks, or
-// compressed without a header to know it by.
+// messages searches the bodies of HTTP messages that are chunked, or compressed
+// without a header that would show it.
 func (h *searcher) messages(data []byte, l decoding) {
 	if l.depth == 0 {
 		h.inflate(data, 0, deflated, l)
@@ -258,10 +256,10 @@ func (h *searcher) messages(data []byte, l decoding) {
 	}
 }
 
-// maxHead is how much of the head of a message is looked at, in bytes.
+// maxHead bounds how much of a message's head is searched, in bytes.
 const maxHead = 8 << 10
 
-// unchunk joins the chunks of a body (RFC 9112, 7.1) as far as they come.
+// unchunk joins the chunks of a body (RFC 9112, 7.1) as far as it is whole.
 func unchunk(body []byte) []byte {
 	var out []byte
 	for {

@@ -1,7 +1,7 @@
 // Package decoy makes secrets that belong to nobody: the files and environment
 // variables that a thief looks for, well-formed, different in every run, and
-// valid nowhere. Reading one says that the server went looking; its token
-// anywhere else says that the server carried it off.
+// valid nowhere. A server that reads one went looking for secrets; one whose
+// output has a decoy's token stole it.
 //
 // An honest server must not notice them. Nothing here changes what a runtime
 // does at start-up (no proxy, no NODE_OPTIONS, no .gitconfig), and the few files
@@ -20,43 +20,43 @@ import (
 	"time"
 )
 
-// Set is the decoys of one run.
+// Set has the decoys of one run.
 type Set struct {
 	// Home is the home directory as the server sees it: absolute and clean.
 	Home  string
 	Files []File
 	Vars  []Var
-	// Around are files that hold no secret. They are planted in directories that are ours alone.
+	// Around are files without a secret. They are planted only in directories of ours.
 	Around []File
 }
 
-// minSecret is the shortest random word that is a secret, in characters. No
-// program writes 16 random characters by chance.
+// minSecret is the length of the shortest random word that is a secret. No program
+// writes 16 random characters by chance.
 const minSecret = 16
 
 // File is one decoy file.
 type File struct {
-	// Path is as the server sees it: below Home or ServiceAccount.
+	// Path is the server's name for it: below Home or ServiceAccount.
 	Path string
 	// Routine: ordinary tools open the file unasked (npm its .npmrc, every HTTP
-	// client the .netrc), so that to have read it means nothing by itself.
+	// client the .netrc), so reading it means nothing by itself.
 	Routine bool
-	// Hosts are the services that the secret is for, as domain names: there it
-	// may go, with all names below them.
+	// Hosts are the domain names of the services that the secret is for. It may
+	// go there, and to all names below them.
 	Hosts []string
-	// Secrets are the strings of the content that occur nowhere else: random,
-	// of at least 16 characters, at least one.
+	// Secrets are the strings of the content that occur nowhere else: at least
+	// one, random, of at least 16 characters.
 	Secrets []string
 	// Content is the whole file.
 	Content []byte
 }
 
-// Var is one decoy in the environment. Hosts and Secrets are those of File; a variable
-// that the server asked for may hold no secret.
+// Var is one decoy in the environment. Hosts and Secrets are as in File; a variable that
+// the server asked for may have no secret.
 type Var struct {
 	Name, Value    string
 	Hosts, Secrets []string
-	// Asked: the server asked for it, so that it has a use for it.
+	// Asked: the server asked for it, so it has a use for it.
 	Asked bool
 }
 
@@ -66,9 +66,9 @@ func (s Set) With(more []Var) Set {
 	return s
 }
 
-// New makes the decoys of one run for a server whose home is at home. Where
-// the home is one that people work in, .env is routine as well: dotenv loaders
-// look for it in every directory above the program.
+// New makes the decoys of one run for a server with the given home. If people
+// work in that home, .env is routine as well: dotenv loaders look for it in
+// every directory above the program.
 func New(home string, livedIn bool) (Set, error) {
 	if !filepath.IsAbs(home) {
 		return Set{}, fmt.Errorf("make decoys: home %q is not an absolute path", home)
@@ -91,10 +91,10 @@ func New(home string, livedIn bool) (Set, error) {
 	return set, nil
 }
 
-// ServiceAccount is where a Pod has the token of its service account.
+// ServiceAccount is the directory of a Pod's service account token.
 const ServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// AddServiceAccount adds that token, for a Pod that has none of its own.
+// AddServiceAccount adds a service account token, for a Pod that has none.
 func (s *Set) AddServiceAccount() {
 	content, secrets := serviceAccountToken()
 	s.Files = append(s.Files, File{
@@ -102,7 +102,7 @@ func (s *Set) AddServiceAccount() {
 	})
 }
 
-// Env is the environment variables as "NAME=value".
+// Env returns the environment variables as "NAME=value".
 func (s Set) Env() []string {
 	env := make([]string, 0, len(s.Vars))
 	for _, v := range s.Vars {
@@ -132,11 +132,11 @@ var (
 	Shared = Access{dir: 0o777, file: 0o644}
 )
 
-// Plant writes the files of the home below dir, which stands for it and must
-// exist. What is there already is overwritten.
+// Plant writes the files of the home below dir, which stands for the home and
+// must exist. Existing files are overwritten.
 func (s Set) Plant(dir string, access Access) error { return s.plantBelow(s.Home, dir, access) }
 
-// PlantServiceAccount does that for the files of the service account.
+// PlantServiceAccount does the same for the files of the service account.
 func (s Set) PlantServiceAccount(dir string, access Access) error {
 	return s.plantBelow(ServiceAccount, dir, access)
 }
@@ -156,8 +156,8 @@ func (s Set) plantBelow(base, dir string, access Access) error {
 	return nil
 }
 
-// Replant is Plant for a home in which a server has run: what it has left alone
-// stays as it is, and what it has put in the way goes.
+// Replant is Plant for a home in which a server has run: intact files stay as
+// they are, and whatever the server has put in the way goes.
 func (s Set) Replant(dir string, access Access) error {
 	if len(s.Files) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (s Set) Replant(dir string, access Access) error {
 		}
 		for _, above := range parents(name) {
 			if info, err := root.Lstat(above); err == nil && !info.IsDir() {
-				_ = root.Remove(above) // or else to plant below it fails, and says why
+				_ = root.Remove(above) // if this fails, planting below it fails too, and says why
 			}
 		}
 		if err := f.plant(root, name, access); err != nil {
@@ -184,7 +184,7 @@ func (s Set) Replant(dir string, access Access) error {
 	return nil
 }
 
-// intact reports whether a file stands as it was planted, and no link leads there.
+// intact reports whether a file is as it was planted, and not behind a link.
 func (f File) intact(root *os.Root, name string, access Access) bool {
 	for _, above := range parents(name) {
 		if info, err := root.Lstat(above); err != nil || info.Mode() != access.dir|fs.ModeDir {
@@ -199,7 +199,7 @@ func (f File) intact(root *os.Root, name string, access Access) bool {
 	return err == nil && bytes.Equal(content, f.Content)
 }
 
-// parents are the directories above a relative name, the highest first.
+// parents returns the directories above a relative name, the highest first.
 func parents(name string) []string {
 	var all []string
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
@@ -209,8 +209,8 @@ func parents(name string) []string {
 	return all
 }
 
-// plant stays below root whatever links it meets. Modes are set explicitly, for
-// the umask must not have a say.
+// plant stays below root whatever links it meets. It sets modes explicitly, so
+// that the umask does not matter.
 func (s Set) plant(root *os.Root, base string, access Access) error {
 	for _, f := range s.Files {
 		name, err := filepath.Rel(base, f.Path)
@@ -249,8 +249,8 @@ func (f File) plant(root *os.Root, name string, access Access) error {
 	return root.Chtimes(name, when, when)
 }
 
-// written is when a file of a home in which somebody lives would have been: some time in the last
-// two years, by its name, so that no file is as new as the sandbox, and none as old as the next.
+// written returns a plausible time of change for a file of a lived-in home: within the last two years,
+// by its name, so that no file is as new as the sandbox, and all times differ.
 func written(name string, now time.Time) time.Time {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // writes nothing that fails

@@ -21,7 +21,7 @@ func TestSecretsAreUniqueAndInTheirFiles(t *testing.T) {
 			t.Errorf("%s has no secret", name)
 		}
 		for _, secret := range secrets {
-			// The password of the registry is there in base64.
+			// The registry's password is in base64.
 			if !strings.Contains(content, secret) && !strings.HasSuffix(name, "/.docker/config.json") || len(secret) < 16 {
 				t.Errorf("%s: secret %q is not in %q", name, secret, content)
 			}
@@ -102,7 +102,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestSSHReadsTheKeys asks the tool itself, where the machine has it.
+// TestSSHReadsTheKeys asks ssh-keygen itself, if it is installed.
 func TestSSHReadsTheKeys(t *testing.T) {
 	keygen, err := exec.LookPath("ssh-keygen")
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// hexadecimal matches what may be the beginning of a digest.
+// hexadecimal matches a possible digest or its beginning.
 var hexadecimal = lazyregexp.New(`[0-9a-f]{8,128}`)
 
-// Undigested returns a function that puts in place of the digests of the set's secrets, whole or their beginnings, which
-// secret, algorithm and length they are of. Caches are named so, and a digest says nothing of a random word; which one is
-// taken could.
+// Undigested returns a function that replaces the digests of the set's secrets in a name, whole or only their beginnings,
+// by which secret, algorithm and length they have. Caches are named by digests. A digest of a random word says nothing;
+// the choice of the digest could.
 func (s Set) Undigested() func(name string) string {
 	var digests []string
 	add := func(secrets ...string) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUndigested: names by a digest of the secret are the same with another one, and whatever chooses between them is not.
+// TestUndigested: names by a digest stay the same with another secret, unless another secret or digest was chosen.
 func TestUndigested(t *testing.T) {
 	one := Set{Vars: []Var{{Name: "A_TOKEN", Value: "a-token-0123456789", Secrets: []string{"0123456789abcdef"}}}}
 	two := Set{Vars: []Var{{Name: "A_TOKEN", Value: "a-token-9876543210", Secrets: []string{"fedcba9876543210"}}}}

@@ -8,25 +8,25 @@ import (
 // found by what it keeps of a secret under any key:
 //
 //   - A substitution puts one symbol for each character: any single byte that is added or
-//     XORed, rot13, swapped nibbles, an alphabet of one's own for base64 or base85, a list of
-//     numbers, words or emoji. Where a character comes again, its symbol does (shape.go).
+//     XORed, rot13, swapped nibbles, a private alphabet for base64 or base85, a list of
+//     numbers, words or emoji. Where a character repeats, its symbol does (shape.go).
 //   - XOR with a repeating key of n bytes keeps the XOR of two bytes that are n apart.
-//   - A key that is used once, and goes along, is as far from what it hides everywhere: the XOR
-//     of the bytes that are so far apart is the secret. So it is where each byte is XORed with
-//     the one before it.
+//   - A key that is used once and sent along has one distance from all that it hides: the XOR
+//     of the bytes at that distance is the secret. The same holds where each byte is XORed
+//     with the one before it.
 const (
 	substitution = "substitution"
 	repeatingXOR = "xor"
 	besideXOR    = "xor with what is beside it"
-	// maxBeside is how far away the longest such key is found, and maxPiece in how much, in bytes: each distance
-	// takes a search.
+	// maxBeside bounds the distance of such a key, and maxPiece the data that are searched for one, in bytes: each
+	// distance takes a search.
 	maxBeside, maxPiece = 256, 16 << 10
-	// maxKey is the length of the longest repeating key that is found, in bytes.
+	// maxKey bounds the length of a repeating key, in bytes.
 	maxKey = 16
-	// maxDisguised and disguisedTimes bound how much is searched for disguises at once, in
-	// bytes: so much, and so many times the data.
+	// maxDisguised and disguisedTimes bound the bytes that one search looks for disguises in:
+	// their sum, the latter as a multiple of the data.
 	maxDisguised, disguisedTimes = 256 << 10, 4
-	// maxStride is how far apart the characters of a secret may be, in bytes, with anything
+	// maxStride bounds the distance between characters of a secret, in bytes, with anything
 	// between them: two in UTF-16.
 	maxStride = 2
 )
@@ -34,13 +34,13 @@ const (
 // disguises finds secrets in disguise.
 type disguises struct {
 	shapes *shapes
-	// lags has, for each length of a key from 1 on, the XOR of the bytes that are so far apart.
+	// lags has, for each length of a key from 1 on, the XOR of the bytes at that distance.
 	lags [maxKey]*index
 	// plain has the secrets as they are.
 	plain *index
 }
 
-// secretOf is one secret and whose it is.
+// secretOf is a secret of a decoy.
 type secretOf struct {
 	id    ID
 	plain string
@@ -65,7 +65,7 @@ func newDisguises(secrets []secretOf) *disguises {
 	return d
 }
 
-// lagged is the XOR of the bytes that are n apart.
+// lagged returns the XOR of the bytes that are n apart.
 func lagged(data []byte, n int) []byte {
 	if len(data) <= n {
 		return nil
@@ -77,7 +77,7 @@ func lagged(data []byte, n int) []byte {
 	return out
 }
 
-// disguised looks for what disguises keep of the secrets.
+// disguised searches for secrets in disguise.
 func (h *searcher) disguised(data []byte, l decoding) {
 	if h.disguises == nil || len(data) < shortestShape || len(data) > h.disguisable {
 		return
@@ -94,7 +94,7 @@ func (h *searcher) disguised(data []byte, l decoding) {
 	})
 }
 
-// beside looks for secrets that were XORed with what is in the same data.
+// beside searches for secrets that were XORed with other bytes of the same data.
 func (h *searcher) beside(data []byte, l decoding) {
 	if len(data) > maxPiece {
 		return
@@ -109,7 +109,7 @@ func (h *searcher) beside(data []byte, l decoding) {
 	}
 }
 
-// seen enters a disguise, unless more of that secret was found in the same place.
+// seen enters a disguise, unless the secret was found in that encoding before.
 func (h *searcher) seen(data []byte, l decoding, m Match) {
 	m.Encoding = chain(l.undone, m.Encoding)
 	if slices.ContainsFunc(h.matches, func(k Match) bool { return k.Decoy == m.Decoy && k.Encoding == m.Encoding }) || len(h.matches) >= maxMatches {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// eachByte makes a disguise of what is done to each byte, by its place.
+// eachByte makes a disguise that changes each byte, by its place.
 func eachByte(change func(c byte, i int) byte) func(string) string {
 	return func(s string) string {
 		out := []byte(s)
@@ -24,7 +24,7 @@ func eachByte(change func(c byte, i int) byte) func(string) string {
 	}
 }
 
-// listed makes one of a word for each byte.
+// listed makes a disguise of a word for each byte.
 func listed(format, between string) func(string) string {
 	return func(s string) string {
 		var words []string
@@ -39,7 +39,7 @@ func xor(key string) func(string) string {
 	return eachByte(func(c byte, i int) byte { return c ^ key[i%len(key)] })
 }
 
-// padded is a key as long as what it hides, and that.
+// padded returns a key as long as the secret, and the secret XORed with it.
 func padded(s string) string {
 	pad := make([]byte, len(s))
 	random := rand.New(rand.NewPCG(7, 7))
@@ -116,7 +116,7 @@ func wide(s string) string {
 	return string(out)
 }
 
-// eachWith puts noise behind each byte.
+// eachWith puts noise after each byte.
 func eachWith(noise string) func(string) string {
 	return func(s string) string {
 		var out []byte
@@ -127,7 +127,7 @@ func eachWith(noise string) func(string) string {
 	}
 }
 
-// TestDisguises: a secret of 40 characters is known whatever the key is.
+// TestDisguises: a secret of 40 characters is found whatever the key is.
 func TestDisguises(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	m := decoy.NewMatcher(set)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// The encodings in which a secret is recognised as it stands. Others are undone
-// first (decode.go); the Encoding of a Match then lists the steps in the order
-// in which they were taken: "gzip+base64".
+// The encodings in which a secret is recognised directly. Others are undone first
+// (decode.go); the Encoding of a Match then lists the steps in the order in which
+// the server took them: "gzip+base64".
 const (
 	// Plain is a secret as it is.
 	Plain     = "plain"
@@ -31,14 +31,14 @@ type text struct {
 	encoding string
 	bytes    []byte
 	secret   int
-	// enough is how many bytes of it are a match: those that at least 15
-	// characters of the secret make.
+	// enough is the least number of bytes that are a match: those of at least
+	// 15 characters of the secret.
 	enough int
 }
 
-// forms are the forms of a secret. Where it is only a part of what was encoded,
-// its bytes may begin anywhere in a group of the encoding: each alignment is a
-// form, of the characters that say nothing but the secret.
+// forms returns the forms of a secret. If more than the secret was encoded, it may
+// begin anywhere in a group of the encoding: each alignment is a form, of the
+// characters that depend only on the secret.
 func forms(id ID, secret string) []text {
 	all := []text{
 		{id, Plain, []byte(secret), len(secret), minSecret},
@@ -72,7 +72,7 @@ func forms(id ID, secret string) []text {
 	return all
 }
 
-// base85Digits are the alphabets of Ascii85 (Adobe), of RFC 1924, as Python and Git have it, and
+// base85Digits has the alphabets of Ascii85 (Adobe), of RFC 1924 (used by Python and Git), and
 // of Z85 (ZeroMQ RFC 32).
 var base85Digits = []string{
 	"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
@@ -80,7 +80,7 @@ var base85Digits = []string{
 	digits + lower + upper + ".-:+=^!/*?&<>()[]{}@%$#",
 }
 
-// base85 encodes the whole groups of four in a secret that has so many bytes before it.
+// base85 encodes the whole groups of four in a secret after the given number of bytes.
 func base85(secret string, before int, digits string) (out []byte) {
 	for at := (4 - before) % 4; at+4 <= len(secret); at += 4 {
 		group, five := binary.BigEndian.Uint32([]byte(secret[at:])), [5]byte{}
@@ -93,8 +93,8 @@ func base85(secret string, before int, digits string) (out []byte) {
 	return out
 }
 
-// aligned encodes a secret that has so many bytes before it, and keeps the
-// characters, of so many bits each, that do not depend on those.
+// aligned encodes a secret after the given number of bytes, and returns the
+// characters, of the given number of bits, that do not depend on those.
 func aligned(secret string, before, bits int, encode func([]byte) string) []byte {
 	whole := encode(append(make([]byte, before), secret...))
 	first, end := (before*8+bits-1)/bits, (before+len(secret))*8/bits

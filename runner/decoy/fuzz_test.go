@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// FuzzScanner: whatever a server sends, in whatever pieces, the search ends, finds
-// nothing that is not there, and finds a secret behind it that does not hide.
+// FuzzScanner: whatever a server sends, in whatever pieces, the search ends, reports
+// no secret that is not there, and finds a plain secret after it.
 func FuzzScanner(f *testing.F) {
 	set, err := decoy.New("/home/server", false)
 	if err != nil {

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// block is the number of bytes that are compared at once. A run of 15 bytes
-	// of a text, wherever it begins, has a whole block of the data in it.
+	// block is the number of bytes that are compared at once. A run of 15 bytes,
+	// wherever it begins, contains a whole block of the data.
 	block = 8
-	// filterBits is the size of the largest filter: 2^21 bits are 256 KiB, which stay
-	// in the second-level cache; few blocks pass it by chance.
+	// filterBits bounds a filter's size: 2^21 bits are 256 KiB, which stay in the
+	// second-level cache; few blocks pass it by chance.
 	filterBits = 21
 )
 
-// index finds runs of known texts in data: seed and extend, as programs do that
-// align genomes. Every block of every text is a seed. The data are looked at
-// block by block; where one is a seed, the run is extended to both sides, and
-// counts when it is long enough.
+// index finds runs of known texts in data by seed and extend, as genome aligners
+// do. Every block of every text is a seed. The data are read block by block; a
+// block that is a seed is extended to both sides, and the run counts when it is
+// long enough.
 //
-// An automaton (Aho and Corasick's) finds whole patterns. This also finds the
-// parts of one, as a payload has them that was cut, wrapped into lines or sent
-// in pieces, and is faster, for it looks at each block once.
+// An Aho-Corasick automaton finds whole patterns. This also finds parts of one, in
+// payloads that were cut, wrapped into lines or sent in pieces, and it is faster,
+// because it looks at each block once.
 type index struct {
 	texts  []text
 	filter []uint64
-	// shift makes a hash as wide as the filter.
+	// shift reduces a hash to the filter's width.
 	shift int
-	// lag: the texts are compared with the XOR of the bytes that are so far apart, and not
-	// with the data as they are; 0 for these.
+	// lag: the texts are compared with the XOR of the bytes at this distance; 0: with
+	// the data as they are.
 	lag int
-	// heads is the first seed of a block, seeds all of them, linked.
+	// heads has the first seed of each block, seeds all of them, linked.
 	heads map[uint64]int32
 	seeds []seed
 }
@@ -66,21 +66,21 @@ func newIndex(texts []text, lag int) *index {
 	return x
 }
 
-// at is the index of the same texts for another lag.
+// at returns an index of the same texts for another lag.
 func (x *index) at(lag int) index {
 	of := *x
 	of.lag = lag
 	return of
 }
 
-// hash is the upper bits of a product (Knuth, volume 3, 6.4).
+// hash returns the upper bits of a product (Knuth, volume 3, 6.4).
 func (x *index) hash(v uint64) uint64 { return v * 0x9E3779B97F4A7C15 >> x.shift }
 
-// filterFor is how wide a filter of so many seeds is, in bits of its size.
+// filterFor returns the width of a filter for a number of seeds: the bits of its index.
 func filterFor(seeds int) int { return min(filterBits, max(12, bits.Len(uint(seeds))+6)) }
 
-// scan reports every run that is long enough, in the order of the data; a run
-// once, unless the text repeats in itself.
+// scan reports every run that is long enough, in the order of the data, and once
+// unless the text repeats itself.
 func (x *index) scan(data []byte, found func(t *text, from, to int)) {
 	var covered map[int32]int // by text, the end of its last run
 	for p := 0; p+x.lag+block <= len(data); p += block {
@@ -114,7 +114,7 @@ func (x *index) scan(data []byte, found func(t *text, from, to int)) {
 	}
 }
 
-// extend is the longest run around a block that both have.
+// extend returns the longest common run around a block.
 func (x *index) extend(data []byte, p int, text []byte, at int) (from, to int) {
 	from, to = p, p+block
 	for i := at; i > 0 && from > 0 && text[i-1] == x.byteAt(data, from-1); i-- {
@@ -133,8 +133,8 @@ func (x *index) byteAt(data []byte, i int) byte {
 	return data[i] ^ data[i+x.lag]
 }
 
-// fold makes an index that compares lower-cased data. Forms that differ in case
-// alone are one there.
+// fold makes an index for lower-cased data. Forms that differ only in case become
+// one.
 func fold(texts []text) *index {
 	type form struct {
 		id    ID

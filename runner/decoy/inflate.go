@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// The compressions, all of the same method (RFC 1951) in different wrappings.
+// The compressions: one method (RFC 1951) in different formats.
 const (
 	gzipped  = "gzip"    // RFC 1952
 	zlibbed  = "zlib"    // RFC 1950; what HTTP calls "deflate"
 	deflated = "deflate" // RFC 1951, as it is
 )
 
-// compressed undoes gzip and zlib where their headers stand.
+// compressed undoes gzip and zlib wherever their headers are.
 func (h *searcher) compressed(data []byte, l decoding) {
 	places, most := 0, maxPlaces+len(data)/placeBytes
 	for at := 0; at < len(data) && places < most; places++ {
@@ -46,8 +46,8 @@ func next(data []byte, at int, what string) int {
 	return at + i
 }
 
-// nextZlib finds a header for windows of 32 KiB without a dictionary, at one of
-// the four levels (RFC 1950, 2.2).
+// nextZlib returns the place of the next header for windows of 32 KiB without a
+// dictionary, at one of the four levels (RFC 1950, 2.2).
 func nextZlib(data []byte, at int) int {
 	for {
 		if at = next(data, at, "\x78"); at < 0 || at+1 >= len(data) {
@@ -61,8 +61,8 @@ func nextZlib(data []byte, at int) int {
 	}
 }
 
-// gzipHeader is the length of the header of a member, 0 if it is none or not
-// whole (RFC 1952, 2.3).
+// gzipHeader returns the length of a member's header, 0 if it is none or not whole
+// (RFC 1952, 2.3).
 func gzipHeader(data []byte) int {
 	const fixed, check, extra, name, comment = 10, 1 << 1, 1 << 2, 1 << 3, 1 << 4
 	if len(data) < fixed {
@@ -97,8 +97,8 @@ func gzipHeader(data []byte) int {
 	return at
 }
 
-// inflate searches what the compressed data from a place on make. Data that end
-// too early, or go wrong, make what they make up to there.
+// inflate decompresses the data from a place on, and searches the result, up to the
+// point where the data end too early or are invalid.
 func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 	if at >= len(data) {
 		return
@@ -118,10 +118,10 @@ func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 	h.decoded(out, l.inner(encoding, at, len(data)-from.Len()))
 }
 
-// inflaters are large, and one search needs one after another.
+// inflaters are large, and a search needs many in turn.
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// expand inflates at most limit bytes. What there was before an error counts.
+// expand inflates at most limit bytes, up to an error.
 func expand(from io.Reader, limit int) (out []byte, whole bool) {
 	inflater := inflaters.Get()
 	defer inflaters.Put(inflater)

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// rsaKey is a real key of the format that ssh-keygen -m PEM writes. (2048 bits
-// take some 50 ms to make; fewer would be no longer well-formed for ssh.)
+// rsaKey makes a real key in the format of ssh-keygen -m PEM. (2048 bits take some
+// 50 ms to make; ssh would not accept fewer.)
 //
-// Its body is random but for some headers of ASN.1, of which the first and
-// longest comes before the modulus: version 0, and the lengths (RFC 8017, A.1.2).
+// Its body is random except for some ASN.1 headers, of which the first and longest
+// comes before the modulus: version 0, and the lengths (RFC 8017, A.1.2).
 func rsaKey() (string, []string, error) {
 	const modulus = 12 // bytes of DER before it
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -28,9 +28,9 @@ func rsaKey() (string, []string, error) {
 	return content, secrets, nil
 }
 
-// ed25519Key is a real key in OpenSSH's own format (PROTOCOL.key of OpenSSH).
-// Much of it is the same in every key, the public half is there twice: the
-// secret is the private key.
+// ed25519Key makes a real key in OpenSSH's own format (PROTOCOL.key of OpenSSH).
+// Much of it is the same in every key, and it has the public half twice: only the
+// private key is the secret.
 func ed25519Key() (string, []string, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -52,9 +52,9 @@ func ed25519Key() (string, []string, error) {
 	return content, secrets, nil
 }
 
-// armour writes a PEM block. Its secrets are the characters that say nothing
-// but the bytes of der from one offset to the other, line by line: whoever
-// carries off a part of the key carries off some line of it.
+// armour writes a PEM block. Its secrets are the characters that depend only on
+// the bytes of der between two offsets, line by line: a stolen part of the key
+// contains some line of it.
 func armour(label string, der []byte, from, to int) (string, []string) {
 	content := string(pem.EncodeToMemory(&pem.Block{Type: label, Bytes: der}))
 	body := base64.StdEncoding.EncodeToString(der)
@@ -70,8 +70,8 @@ func armour(label string, der []byte, from, to int) (string, []string) {
 	return content, secrets
 }
 
-// dockerConfig holds the password the way docker stores it: base64 of
-// "user:password". Either form is the secret.
+// dockerConfig stores the password as docker does: base64 of "user:password".
+// Either form is the secret.
 func dockerConfig() (string, []string, error) {
 	const user = "deploy:"
 	password := random(alphabets["a"], 35)
@@ -80,8 +80,8 @@ func dockerConfig() (string, []string, error) {
 		[]string{strings.TrimRight(auth, "=")[(len(user)*8+5)/6:], password}, nil
 }
 
-// serviceAccountToken is a JSON web token (RFC 7519) as the API server of
-// Kubernetes makes them, signed by nobody.
+// serviceAccountToken makes a JSON web token (RFC 7519) like those of Kubernetes'
+// API server, with an invalid signature.
 func serviceAccountToken() (string, []string) {
 	const header = `{"alg":"RS256","kid":"`
 	const claims = `{"aud":["https://kubernetes.default.svc.cluster.local"],"iss":"https://kubernetes.default.svc.cluster.local",` +
@@ -91,7 +91,7 @@ func serviceAccountToken() (string, []string) {
 	return encode([]byte(header+random(alphabets["b"], 43)+`"}`)) + "." + encode([]byte(claims)) + "." + signature, []string{signature}
 }
 
-// sshStrings encodes each value as RFC 4251 does a string: length, bytes.
+// sshStrings encodes each value as a string of RFC 4251: length, bytes.
 func sshStrings(values ...[]byte) []byte {
 	var b []byte
 	for _, v := range values {

@@ -17,7 +17,7 @@ var (
 	anthropic = []string{"anthropic.com", "claude.ai"}
 )
 
-// kinds are the files, in the formats of the tools that they belong to.
+// kinds lists the files, in the formats of the tools that they belong to.
 var kinds = []kind{
 	{name: ".ssh/id_rsa", make: rsaKey},
 	{name: ".ssh/id_ed25519", make: ed25519Key},
@@ -58,7 +58,7 @@ var kinds = []kind{
 			`"kdf":"scrypt","kdfparams":{"dklen":32,"n":262144,"p":1,"r":8,"salt":"{x64}"},"mac":"{x64}"},"version":3}` + "\n")},
 }
 
-// history is as long as that of somebody who lives here: a short one is a sign of a sandbox.
+// history is as long as a real user's: a short one would be a sign of a sandbox.
 const history = `ls
 cd src/app
 git status

@@ -15,17 +15,17 @@ type ID struct {
 	Name     string
 }
 
-// Match is a secret, or enough of one, that was found in some bytes.
+// Match is a secret, or a large enough part of one, that was found in data.
 type Match struct {
 	Decoy ID
-	// Encoding is "plain", or the steps that were taken with the secret: "base64",
+	// Encoding is "plain", or the steps that encoded the secret: "base64", or
 	// "gzip+base64" (first gzip, then base64).
 	Encoding string
-	// Offset is where in the data it begins. In what had to be decoded whole that
-	// is the beginning of the encoded part.
+	// Offset is where in the data it begins; for data that had to be decoded, the
+	// beginning of the encoded part.
 	Offset int64
-	// Excerpt is the text before the secret and the secret shortened to its first
-	// four and last two characters: decoded, where that could be done.
+	// Excerpt is the text before the secret, and the secret shortened to its first
+	// four and last two characters, decoded if possible.
 	Excerpt string
 
 	from, to int // in the data that were searched
@@ -37,11 +37,11 @@ type Match struct {
 type Matcher struct {
 	key       [sha256.Size]byte
 	exact     *index
-	folded    func() *index // made when it is first asked for: few launches see a resolver
+	folded    func() *index // made on first use: few launches see a resolver
 	disguises *disguises
 }
 
-// mostMatchers is how many matchers are kept: the launches of an audit have a few sets in turns.
+// mostMatchers bounds the matchers that are kept: the launches of an audit use a few sets in turn.
 const mostMatchers = 4
 
 var matchers struct {
@@ -49,8 +49,8 @@ var matchers struct {
 	recent []*Matcher
 }
 
-// NewMatcher returns the matcher of a set. To make one takes some milliseconds, so that the last ones
-// are kept.
+// NewMatcher returns the matcher of a set. Making one takes some milliseconds, so the last ones are
+// kept.
 func NewMatcher(s Set) *Matcher {
 	key := s.fingerprint()
 	matchers.Lock()
@@ -66,7 +66,7 @@ func NewMatcher(s Set) *Matcher {
 	return m
 }
 
-// fingerprint tells sets apart by their secrets.
+// fingerprint identifies a set by its secrets.
 func (s Set) fingerprint() [sha256.Size]byte {
 	h := sha256.New()
 	for _, f := range s.Files {
@@ -96,17 +96,17 @@ func newMatcher(s Set) *Matcher {
 	return &Matcher{exact: newIndex(texts, 0), folded: sync.OnceValue(func() *index { return fold(texts) }), disguises: newDisguises(all)}
 }
 
-// Find searches data that are whole: as they are, and behind every encoding
-// that it knows. It is bounded in time and memory whatever they are; unsearched
-// is the number of places where it had to stop.
+// Find searches complete data, as they are and behind every known encoding. Its
+// time and memory are bounded whatever the data; unsearched is the number of
+// places where it had to stop.
 func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
-	more := 16 * min(len(data), maxInflated) // what honest data are compressed to, in large
+	more := 16 * min(len(data), maxInflated) // honest large data are compressed less
 	h := &searcher{index: m.exact, disguises: m.disguises, disguisable: maxDisguised + disguisedTimes*len(data), inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
 	h.search(data, decoding{})
 	return settle(h.matches), h.missed
 }
 
-// FindFolded is Find regardless of case, which resolvers may change.
+// FindFolded is Find without regard to case, which resolvers may change.
 func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
 	h := &searcher{index: m.folded(), inflatable: 0, decodable: 0}
 	h.raw([]byte(strings.ToLower(string(data))), decoding{})
@@ -114,8 +114,8 @@ func (m *Matcher) FindFolded(data []byte) (found []Match, unsearched int) {
 	return settle(append(h.matches, exact...)), unsearched
 }
 
-// settle keeps, of the matches of one decoy that lie over one another, the one
-// that recognised most, in order.
+// settle keeps, of overlapping matches of one decoy, the one that recognised most,
+// in order.
 func settle(all []Match) []Match {
 	slices.SortStableFunc(all, func(a, b Match) int {
 		if a.weight != b.weight {
@@ -133,8 +133,8 @@ func settle(all []Match) []Match {
 	return kept
 }
 
-// chain names the steps that were undone, the last first, before a form of the
-// secret showed.
+// chain names the form in which a secret was found, and the steps that were undone
+// before, the last first.
 func chain(undone []string, form string) string {
 	steps := slices.Clone(undone)
 	slices.Reverse(steps)

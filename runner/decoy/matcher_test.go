@@ -19,7 +19,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// encodings are the ways to hide a text, by the name that a match has for them.
+// encodings hide a text, by the name of the encoding in a match.
 var encodings = map[string]func(string) string{
 	"plain":     func(s string) string { return s },
 	"base64":    std,
@@ -62,7 +62,7 @@ var (
 	compress = packed(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 )
 
-// TestEveryDecoyInEveryEncoding: each alone, at each alignment.
+// TestEveryDecoyInEveryEncoding finds each alone, at each alignment.
 func TestEveryDecoyInEveryEncoding(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	m := decoy.NewMatcher(set)
@@ -72,7 +72,7 @@ func TestEveryDecoyInEveryEncoding(t *testing.T) {
 				data := "xxxxx"[:shift] + content
 				before := "-> "
 				if name == "deflate" {
-					before = "" // it has no header: it is known where data begin
+					before = "" // it has no header, and is found only where data begin
 				}
 				found, unsearched := m.Find([]byte(before + encode(data) + "\n"))
 				if len(found) == 0 || found[0].Decoy != id || unsearched > 0 {
@@ -170,7 +170,7 @@ func TestExcerpt(t *testing.T) {
 	key, _ := set.Find("/home/server/.ssh/id_rsa")
 	for name, encode := range encodings {
 		if name == "reversed" || name == "reversed+base64" || name == "base32" || name == "deflate" {
-			continue // known by its form alone, or by where it begins
+			continue // found only by its form, or by where it begins
 		}
 		found, _ := m.Find([]byte("POST / HTTP/1.1\r\n\r\nkey=" + encode(string(key.Content))))
 		if len(found) != 1 || !strings.Contains(strings.ReplaceAll(found[0].Excerpt, "+", " "), "-----BEGIN RSA PRIVATE KEY----- MII") {
@@ -186,7 +186,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestWrites: however a stream is cut, what is in it is found once.
+// TestWrites: however a stream is cut, a secret in it is found once.
 func TestWrites(t *testing.T) {
 	set := newSet(t, "/home/server", false)
 	m := decoy.NewMatcher(set)
@@ -194,7 +194,7 @@ func TestWrites(t *testing.T) {
 	for name, encode := range encodings {
 		for _, before := range []int{0, 100, 65536 - 40, 65536, 200000} {
 			if name == "deflate" && before > 0 {
-				continue // it is known by where it begins
+				continue // it is found only where data begin
 			}
 			stream := strings.Repeat(".", before) + encode(token+" "+token)
 			for _, size := range []int{1, 7, 4096, len(stream)} {
@@ -233,8 +233,8 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// TestNothing: what is random, compressed or long has no decoy in it, and a
-// bomb ends.
+// TestNothing: random, compressed or long data have no decoy in them, and the
+// search of a bomb ends.
 func TestNothing(t *testing.T) {
 	m := decoy.NewMatcher(newSet(t, "/home/server", false))
 	other := newSet(t, "/home/server", false)
@@ -257,7 +257,7 @@ func TestRedact(t *testing.T) {
 	key, _ := set.Find("/home/server/.ssh/id_rsa")
 	for name, encode := range encodings {
 		if strings.Contains(name, "zip") || strings.Contains(name, "lib") || name == "deflate" || name == "base64+base64" || name == "reversed+base64" {
-			continue // it does not show
+			continue // Redact does not find it
 		}
 		text := encode(string(key.Content))
 		redacted := m.Redact("sendto(5, \"" + text + "\", 1700, 0)")
@@ -273,7 +273,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Each set keeps a matcher of its own.
+// TestMatcherOfEachSet: each set has its own matcher.
 func TestMatcherOfEachSet(t *testing.T) {
 	var sets []decoy.Set
 	for i := range 6 {

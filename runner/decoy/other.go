@@ -7,8 +7,8 @@ import (
 )
 
 // Other returns a set with other secrets in the same places, of the same form and length.
-// It holds the same where other secrets say nothing of a server: outside of the home, and
-// in variables that are for no service, with which a server may sign or encrypt.
+// It keeps those whose change would not be telling: outside the home, and in variables that
+// are for no service, with which a server may sign or encrypt.
 func (s Set) Other() (Set, error) {
 	other := Set{Home: s.Home, Files: slices.Clone(s.Files), Vars: slices.Clone(s.Vars)}
 	for i, f := range other.Files {
@@ -34,7 +34,7 @@ func (s Set) Other() (Set, error) {
 	return other, nil
 }
 
-// Differing are the decoys that differ in another set.
+// Differing returns the decoys that differ in another set.
 func (s Set) Differing(other Set) (all []ID) {
 	for i, f := range s.Files {
 		if string(f.Content) != string(other.Files[i].Content) {
@@ -49,7 +49,7 @@ func (s Set) Differing(other Set) (all []ID) {
 	return all
 }
 
-// Mixed returns the set with some decoys as another set has them.
+// Mixed returns the set with some decoys of another set.
 func (s Set) Mixed(other Set, changed []ID) Set {
 	mixed := Set{Home: s.Home, Files: slices.Clone(s.Files), Vars: slices.Clone(s.Vars)}
 	for i, f := range s.Files {
@@ -65,7 +65,7 @@ func (s Set) Mixed(other Set, changed []ID) Set {
 	return mixed
 }
 
-// Hosts are the services that a decoy is for.
+// Hosts returns the services that a decoy is for.
 func (s Set) Hosts(of ID) []string {
 	if !of.Variable {
 		f, _ := s.Find(of.Name)
@@ -78,7 +78,7 @@ func (s Set) Hosts(of ID) []string {
 	return s.Vars[i].Hosts
 }
 
-// Holds reports whether a text stands in a decoy as it is.
+// Holds reports whether a decoy contains a text as it is.
 func (s Set) Holds(of ID, text string) bool {
 	if !of.Variable {
 		f, _ := s.Find(of.Name)
@@ -87,5 +87,5 @@ func (s Set) Holds(of ID, text string) bool {
 	return slices.ContainsFunc(s.Vars, func(v Var) bool { return v.Name == of.Name && strings.Contains(v.Value, text) })
 }
 
-// Letter reports whether a character stands in tokens: a letter, a digit, or what base64 has.
+// Letter reports whether a character may be part of a token: one of base64 or base64url.
 func Letter(r rune) bool { return r >= 0 && r < 256 && sextets[byte(r)] >= 0 }

@@ -7,8 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// TestOther: other secrets have the same places and lengths, so that nothing but the secrets
-// tells them apart.
+// TestOther: other secrets have the same places and lengths, so that only the secrets differ.
 func TestOther(t *testing.T) {
 	set := newSet(t, "/home/server", true)
 	set.AddServiceAccount()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Redact shortens every secret that stands in a text, in a form that shows, to
-// its first four and last two characters.
+// Redact shortens every secret in a text, in a form that is found directly, to its
+// first four and last two characters.
 func (m *Matcher) Redact(s string) string {
 	type run struct{ from, to int }
 	var runs []run

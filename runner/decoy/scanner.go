@@ -1,34 +1,34 @@
 package decoy
 
-// window is how much of a stream is searched at once, and overlap how much of
-// it again with the next: a secret, or a compressed text, that lies across the
-// end of a window, is whole in the next one if it is not longer than that.
+// window is how much of a stream is searched at once, and overlap how much of it
+// is searched again with the next: a secret or compressed text across the end of a
+// window is whole in the next one if it is not longer than overlap.
 const (
 	window  = 64 << 10
 	overlap = 8 << 10
 )
 
-// Scanner searches a stream, in whatever pieces it comes. It holds at most 64
-// KiB. It is not safe for concurrent use.
+// Scanner searches a stream that comes in pieces. It holds at most 64 KiB. It is
+// not safe for concurrent use.
 type Scanner struct {
 	find func([]byte) ([]Match, int)
 	held []byte
-	// start is the offset of held in the stream; seen how much of held was in
-	// the last window, too.
+	// start is the offset of held in the stream; seen is how much of held was
+	// also in the last window.
 	start int64
 	seen  int
-	// Unsearched counts places where the bounds of a search ended it.
+	// Unsearched counts the places where a search reached its bounds.
 	Unsearched int
 }
 
 // Stream makes a scanner for one stream.
 func (m *Matcher) Stream() *Scanner { return &Scanner{find: m.Find} }
 
-// FoldedStream makes one for a stream whose case may have been changed.
+// FoldedStream makes a scanner for a stream whose case may have been changed.
 func (m *Matcher) FoldedStream() *Scanner { return &Scanner{find: m.FindFolded} }
 
-// Write takes in the next bytes, and returns what was found in those that are
-// searched: some are held back until there are more of them, or Flush.
+// Write searches the next bytes, and returns the matches. It holds some bytes
+// back until more come, or Flush.
 func (s *Scanner) Write(p []byte) []Match {
 	var all []Match
 	for len(p) > 0 {
@@ -45,11 +45,11 @@ func (s *Scanner) Write(p []byte) []Match {
 	return all
 }
 
-// Held returns how many bytes are held back.
+// Held returns how many bytes of memory are held.
 func (s *Scanner) Held() int { return cap(s.held) }
 
-// Flush searches what is held back. What is written next does not follow on
-// what was written before: call it where bytes of the stream are missing.
+// Flush searches what is held back. The next bytes do not continue the ones
+// before: call it where bytes of the stream are missing.
 func (s *Scanner) Flush() []Match {
 	all := s.search()
 	s.start += int64(len(s.held))

@@ -8,58 +8,57 @@ import (
 	"unicode"
 )
 
-// The bounds of one search. What encodings without compression hide is at most
-// some times as long as what hides it; compressed data can be any length.
+// The bounds of one search. Without compression, decoded data are at most a few
+// times as long as the encoded ones; with it, they can be any length.
 const (
-	// maxDepth is how many encodings are undone, one inside another, and maxEscapes how many
-	// escapes besides: a text that is quoted again and again has many. Where there is one
-	// more, the search has ended too early.
+	// maxDepth bounds how many nested encodings are undone, and maxEscapes how many escapes
+	// besides: a text that is quoted again and again has many. If there are more, the search
+	// is incomplete.
 	maxDepth   = 8
 	maxEscapes = 64
-	// maxInflated bounds what may come out of compressed data, in bytes, where they
-	// are short: altogether, and, a quarter of it, at one place. maxDecoded is
-	// that for what is not compressed. Both grow with the data that are searched.
+	// maxInflated bounds the bytes that short compressed data may inflate to:
+	// altogether, and a quarter of it at one place. maxDecoded bounds the other
+	// decoders. Both grow with the data that are searched.
 	maxInflated = 4 << 20
 	maxDecoded  = 1 << 20
-	// maxPlaces is at how many places of a short text data are taken for
-	// compressed; in a long one, at one in so many bytes.
+	// maxPlaces bounds the places of a short text at which data are taken for
+	// compressed; in a long one there may be one more per placeBytes.
 	maxPlaces  = 256
 	placeBytes = 64
-	// maxMatches is how many matches are kept. One decides.
+	// maxMatches bounds the matches that are kept. One decides.
 	maxMatches = 256
-	// near is how far apart, in bytes, runs of one decoy are one match: the
-	// lines of a key, with what stands between them.
+	// near is the largest distance, in bytes, between runs of one decoy that are
+	// one match: the lines of a key.
 	near = 128
 )
 
-// searcher is one search, with how much of its limits it has used.
+// searcher is one search, with what is left of its limits.
 type searcher struct {
 	index     *index
 	disguises *disguises
-	// inflatable and decodable are the bytes that may still be made,
-	// inflatableAtOnce those that may be of what is compressed at one place.
-	// disguisable are those that may still be searched for disguises.
+	// inflatable and decodable are the bytes that decoders may still make,
+	// inflatableAtOnce those from compressed data at one place. disguisable
+	// are those that may still be searched for disguises.
 	inflatable, inflatableAtOnce, decodable, disguisable int
-	// searched has what decoders made: what two ways lead to is searched once.
+	// searched has what decoders made: the same data are searched once.
 	searched map[product]struct{}
-	// missed counts places where the bounds ended the search.
+	// missed counts the places where the bounds ended the search.
 	missed  int
 	matches []Match
 }
 
-// decoding names what was undone to come to the data that are searched.
+// decoding names what was undone to get the data that are searched.
 type decoding struct {
 	// undone are the encodings, the outermost first.
 	undone []string
-	// depth counts also what is no encoding, such as chunks; escapes counts those of text.
+	// depth also counts what is no encoding, such as chunks; escapes counts undone escapes of text.
 	depth, escapes int
-	// from and to are where in the outermost data it all stands; meaningless at
-	// depth 0.
+	// from and to delimit it in the outermost data; meaningless at depth 0.
 	from, to int
 }
 
-// inner is the layer of what stood at from:to of this one's data; encoding may
-// be empty.
+// inner returns the layer that was decoded from this one's data at from:to;
+// encoding may be empty.
 func (l decoding) inner(encoding string, from, to int) decoding {
 	next := decoding{undone: l.undone, depth: l.depth + 1, escapes: l.escapes, from: l.from, to: l.to}
 	if encoding != "" {
@@ -71,14 +70,14 @@ func (l decoding) inner(encoding string, from, to int) decoding {
 	return next
 }
 
-// unescaped is the layer of a text without its escapes, which is shorter: only the first is as deep as any other.
+// unescaped returns the layer of a text without its escapes. It is shorter, so only the first counts as depth.
 func (l decoding) unescaped(encoding string, from, to int) decoding {
 	next := l.inner(encoding, from, to)
 	next.depth, next.escapes = max(l.depth, 1), l.escapes+1
 	return next
 }
 
-// search looks at data as they are and behind all encodings.
+// search searches data as they are and behind all encodings.
 func (h *searcher) search(data []byte, l decoding) {
 	h.raw(data, l)
 	h.disguised(data, l)
@@ -88,14 +87,14 @@ func (h *searcher) search(data []byte, l decoding) {
 		}
 		return
 	}
-	// What says exactly where it found something comes first.
+	// Decoders that know exact places come first.
 	h.compressed(data, l)
 	h.runs(data, l)
 	h.messages(data, l)
 	h.escapes(data, l)
 }
 
-// raw looks at data as they are.
+// raw searches data as they are.
 func (h *searcher) raw(data []byte, l decoding) {
 	first, end := len(h.matches), 0
 	h.index.scan(data, func(t *text, from, to int) {
@@ -116,8 +115,8 @@ func (h *searcher) raw(data []byte, l decoding) {
 			}
 		}
 		if len(h.matches) >= maxMatches {
-			// A token that goes with every request is found by then, and where requests
-			// have escapes, once more in each without them.
+			// A token that is sent with every request has been found by then, twice in each
+			// request with escapes.
 			if !slices.ContainsFunc(h.matches, func(m Match) bool { return m.Decoy == t.id }) {
 				h.missed++
 			}
@@ -130,11 +129,11 @@ func (h *searcher) raw(data []byte, l decoding) {
 	})
 }
 
-// maxContext is how much of the text before a secret is shown, in bytes.
+// maxContext bounds the text that is shown before a secret, in bytes.
 const maxContext = 56
 
-// excerpt is the text before a secret and the secret shortened. The text begins
-// behind the secret before it, unless they lie over one another.
+// excerpt returns the text before a secret, and the secret shortened. The text
+// begins after the secret before it, unless they overlap.
 func excerpt(data []byte, before, from, to int) string {
 	start := max(0, from-maxContext)
 	if before <= from {
@@ -152,7 +151,7 @@ func excerpt(data []byte, before, from, to int) string {
 	}, strings.ToValidUTF8(shown, "."))
 }
 
-// decoded searches what a decoder made, if there is anything.
+// decoded searches what a decoder made, unless it is too short or was searched before.
 func (h *searcher) decoded(data []byte, l decoding) {
 	if len(data) < minSecret {
 		return
@@ -168,16 +167,16 @@ func (h *searcher) decoded(data []byte, l decoding) {
 	h.search(data, l)
 }
 
-// product identifies what decoders made of a place: its hash.
+// product identifies what a decoder made of a place, by its hash.
 type product struct {
 	sum      uint64
 	from, to int
 }
 
-// hashSeed makes the hashes unforeseeable.
+// hashSeed makes the hashes unpredictable.
 var hashSeed = maphash.MakeSeed()
 
-// afford takes so many bytes of what decoders may make.
+// afford takes a number of bytes from those that decoders may make, if enough are left.
 func (h *searcher) afford(size int) bool {
 	if size > h.decodable {
 		h.missed++
@@ -187,9 +186,9 @@ func (h *searcher) afford(size int) bool {
 	return true
 }
 
-// escapes undoes the escapes of JSON strings (RFC 8259, 7), of which "\/" and
-// "\u002b" break up what follows them, and the encoding of URLs and forms (RFC
-// 3986, 2.1), wherever text is.
+// escapes undoes the escapes of JSON strings (RFC 8259, 7), such as "\/" and
+// "\u002b", which interrupt a run of base64, and the encoding of URLs and forms
+// (RFC 3986, 2.1), wherever text is.
 func (h *searcher) escapes(data []byte, l decoding) {
 	slash, percents := -1, -1
 	for at := 0; at < len(data); {
@@ -218,7 +217,7 @@ func (h *searcher) escapes(data []byte, l decoding) {
 	}
 }
 
-// indexFrom returns where a byte next stands, or the end of the data.
+// indexFrom returns the next place of a byte, or the end of the data.
 func indexFrom(data []byte, at int, c byte) int {
 	if i := bytes.IndexByte(data[at:], c); i >= 0 {
 		return at + i
@@ -226,7 +225,7 @@ func indexFrom(data []byte, at int, c byte) int {
 	return len(data)
 }
 
-// runs undoes base64 and hex, where enough characters of theirs stand together.
+// runs undoes base64 and hex in runs of enough of their characters.
 func (h *searcher) runs(data []byte, l decoding) {
 	for at := 0; at < len(data); {
 		from, to := letters(data, at)

@@ -7,16 +7,16 @@ import (
 )
 
 // The shape of a text says of each symbol whether it came before, and where: "noon" and
-// "1221" have one shape. A substitution keeps it. Of 32 random letters and digits it has
-// some 58 bits, so that no other text has it by chance.
+// "1221" have the same shape. A substitution keeps it. That of 32 random letters and
+// digits has some 58 bits, so no other text has it by chance.
 const (
-	// reach is how far back a symbol is compared for the hash of a shape, span of how many
-	// symbols that hash is.
+	// reach is how far back a symbol is compared for the hash of a shape, span the number
+	// of symbols in that hash.
 	reach, span   = 12, 20
 	shortestShape = reach + span
 	longestShape  = 96
-	// leastRepeats is how many symbols of a shape came before at least, and leastNear how
-	// many of its hash did.
+	// leastRepeats is the least number of symbols of a shape that came before, leastNear
+	// that of symbols in its hash.
 	leastRepeats, leastNear = 6, 2
 	base                    = 0x9E3779B97F4A7C15 // of the rolling hash: odd
 )
@@ -34,11 +34,11 @@ var power = func() uint64 {
 type shape struct {
 	id       ID
 	encoding string
-	// first is, for each symbol, the place of the first one like it.
+	// first has, for each symbol, the place of the first one like it.
 	first []uint8
 }
 
-// shapes finds them, by the hash of their first symbols.
+// shapes finds shapes by the hash of their first symbols.
 type shapes struct {
 	all    []shape
 	byHash map[uint64][]int32
@@ -78,7 +78,7 @@ func (s *shapes) add(id ID, encoding string, text []byte) {
 	}
 }
 
-// shapeOf is the shape with which a text begins, of as many symbols as it takes; nil where
+// shapeOf returns the shape of the beginning of a text, of as many symbols as it takes; nil if
 // it has none.
 func shapeOf(text []byte) (first []uint8, hash uint64) {
 	repeats := 0
@@ -98,7 +98,7 @@ func shapeOf(text []byte) (first []uint8, hash uint64) {
 	return nil, 0
 }
 
-// recognisable reports whether a secret, in every form that is long enough, has a shape.
+// recognisable reports whether a secret has a shape in every form that is long enough.
 func recognisable(secret string) bool {
 	known := newShapes(nil)
 	for _, form := range forms(ID{}, secret) {
@@ -110,7 +110,7 @@ func recognisable(secret string) bool {
 	return true
 }
 
-// nears says of each symbol how far back the last one like it is; 0 where that is farther
+// nears returns for each symbol how far back the last one like it is; 0 if that is farther
 // than reach.
 func nears[S comparable](symbols []S) []uint8 {
 	out := make([]uint8, len(symbols))
@@ -125,7 +125,7 @@ func nears[S comparable](symbols []S) []uint8 {
 	return out
 }
 
-// scan reports the shapes that symbols have, and from which symbol on.
+// scan reports the shapes in symbols, and where they begin.
 func scan[S comparable](s *shapes, symbols []S, found func(of *shape, from int)) {
 	if len(symbols) < shortestShape {
 		return
@@ -149,10 +149,10 @@ func scan[S comparable](s *shapes, symbols []S, found func(of *shape, from int))
 	}
 }
 
-// scanBytes is scan for each byte of data that is a stride behind the one before, much faster.
+// scanBytes is scan for every stride-th byte of data from phase on, much faster.
 func (s *shapes) scanBytes(data []byte, stride, phase int, found func(of *shape, from int)) {
 	var last [256]int
-	var near [32]uint8 // of the symbols before, at least span of them
+	var near [32]uint8 // of at least the last span symbols
 	hash := uint64(0)
 	for i, at := 0, phase; at < len(data); i, at = i+1, at+stride {
 		n := uint8(0)
@@ -192,8 +192,8 @@ func has[S comparable](symbols []S, first []uint8) bool {
 	return true
 }
 
-// find reports the secrets whose shape is in data: byte by byte, in every second
-// byte, in characters of more than a byte, in words and in groups of digits.
+// find reports the secrets whose shape is in data: in bytes, in every second byte,
+// in characters of more than a byte, in words and in groups of digits.
 func (s *shapes) find(data []byte, found func(id ID, encoding string, from, to, symbols int)) {
 	report := func(at func(i int) (from, to int)) func(*shape, int) {
 		return func(of *shape, i int) {
@@ -225,7 +225,7 @@ func (s *shapes) find(data []byte, found func(id ID, encoding string, from, to, 
 	}
 }
 
-// every is each symbol that is so many behind the one before.
+// every returns every stride-th symbol from phase on.
 func every[S comparable](data []S, stride, phase int) []S {
 	if stride == 1 {
 		return data
@@ -239,7 +239,7 @@ func every[S comparable](data []S, stride, phase int) []S {
 
 type stretch struct{ from, to int }
 
-// characters are those of UTF-8; none where all have one byte, or it is something else.
+// characters returns the characters of UTF-8; none if all have one byte, or it is not UTF-8.
 func characters(data []byte) (symbols []uint64, places []stretch) {
 	from, to := 0, len(data) // without characters that are cut off
 	for from < min(len(data), utf8.UTFMax) && !utf8.RuneStart(data[from]) {
@@ -259,7 +259,7 @@ func characters(data []byte) (symbols []uint64, places []stretch) {
 	return symbols, places
 }
 
-// words are the runs of letters and digits, by their hashes.
+// words returns the runs of letters and digits, as hashes.
 func words(data []byte) (symbols []uint64, places []stretch) {
 	from := -1
 	for i := 0; i <= len(data); i++ {
@@ -275,7 +275,7 @@ func words(data []byte) (symbols []uint64, places []stretch) {
 	return symbols, places
 }
 
-// digitRuns are the runs of hex digits that are long enough.
+// digitRuns returns the runs of hex digits that are long enough.
 func digitRuns(data []byte, least int) (runs []stretch) {
 	for at := least - 1; at < len(data); at += least {
 		from := at
@@ -292,7 +292,7 @@ func digitRuns(data []byte, least int) (runs []stretch) {
 	return runs
 }
 
-// groupsOf are the groups of so many bytes, at most eight.
+// groupsOf returns the groups of width bytes, at most eight.
 func groupsOf(data []byte, width int) []uint64 {
 	var symbols []uint64
 	for ; len(data) >= width; data = data[width:] {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// alphabets say what the letter in a template's placeholder stands for.
+// alphabets has the alphabet that the letter in a template's placeholder stands for.
 var alphabets = map[string]string{
 	"a": digits + upper + lower,
 	"d": digits,
@@ -26,8 +26,8 @@ const (
 var placeholder = lazyregexp.New(`\{[adubx][0-9]+\}`)
 
 // fill replaces the placeholders of a template. The random words of at least
-// minSecret characters are its secrets; shorter ones are only there for the
-// looks (an account number).
+// minSecret characters are its secrets; shorter ones are only for looks (an
+// account number).
 func fill(template string) (text string, secrets []string) {
 	text = placeholder.ReplaceAllStringFunc(template, func(p string) string {
 		length, err := strconv.Atoi(p[2 : len(p)-1])
@@ -46,7 +46,7 @@ func fill(template string) (text string, secrets []string) {
 	return text, secrets
 }
 
-// template is a kind's make for content without structure.
+// template returns a kind's make function for a text with placeholders.
 func template(text string) func() (string, []string, error) {
 	return func() (string, []string, error) {
 		content, secrets := fill(text)
@@ -54,9 +54,8 @@ func template(text string) func() (string, []string, error) {
 	}
 }
 
-// random is length characters of the alphabet, each as likely as any other. The
-// generator of this platform cannot fail: crypto/rand ends the process rather
-// than return an error.
+// random returns length characters of the alphabet, uniformly distributed. It
+// cannot fail: crypto/rand ends the process rather than return an error.
 func random(alphabet string, length int) string {
 	most := 256 - 256%len(alphabet) // bytes from here on would favour the first characters
 	b := make([]byte, 0, length)

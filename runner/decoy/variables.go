@@ -1,18 +1,18 @@
 package decoy
 
-// variable is one secret in the environment. None of them changes what a
-// runtime, a package manager, git or an SDK does when it starts: there is no
-// proxy, endpoint, profile, region, option or file name among them.
+// variable is one secret in the environment. None changes what a runtime, a
+// package manager, git or an SDK does when it starts: there is no proxy,
+// endpoint, profile, region, option or file name among them.
 type variable struct {
 	name  string
 	hosts []string
 	value string
 }
 
-// database is where the servers of the URLs are; the name is reserved (RFC 2606).
+// database is the host of the URLs; the name is reserved (RFC 2606).
 var database = []string{"db.example.com"}
 
-// variables are the names under which programs expect secrets.
+// variables lists the names under which programs expect secrets.
 var variables = []variable{
 	{"AWS_ACCESS_KEY_ID", amazon, "AKIA{u16}"},
 	{"AWS_SECRET_ACCESS_KEY", amazon, "{a40}"},

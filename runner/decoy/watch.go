@@ -9,16 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch reports which planted files were opened, by inode (inotify(7)): also through a
+// Watch reports which planted files were opened, by inode (inotify(7)): even through a
 // link, a moved directory or another mount, where the trace has another name.
 type Watch struct {
 	fd    int
 	paths map[int32]string
 }
 
-// Watch begins to watch the files as they lie below root, after they were
-// planted and before the server runs. Those that are not there are of another
-// place.
+// Watch watches the files below root. Call it after they were planted and before
+// the server runs. A missing file belongs to another place.
 func (s Set) Watch(root string) (*Watch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s Set) Watch(root string) (*Watch, error) {
 	}
 	w := &Watch{fd: fd, paths: map[int32]string{}}
 	for _, f := range s.Files {
-		// Once: no number of openings makes the kernel forget another.
+		// Once: many openings of one file cannot overflow the queue.
 		wd, err := unix.InotifyAddWatch(fd, filepath.Join(root, f.Path), unix.IN_OPEN|unix.IN_ONESHOT)
 		switch {
 		case errors.Is(err, unix.ENOENT):
@@ -39,8 +38,8 @@ func (s Set) Watch(root string) (*Watch, error) {
 	return w, nil
 }
 
-// End returns the paths, as planted, of the files that were opened, in the order
-// of the first time, and ends the watch. It is called once.
+// End returns the planted paths of the files that were opened, in the order of
+// their first opening, and ends the watch. Call it once.
 func (w *Watch) End() []string {
 	var opened []string
 	events := make([]byte, 64<<10)
@@ -52,7 +51,7 @@ func (w *Watch) End() []string {
 		if err != nil || n <= 0 {
 			break
 		}
-		// struct inotify_event: wd, mask, cookie, the length of a name that follows.
+		// struct inotify_event: wd, mask, cookie, length of the name that follows.
 		for rest := events[:n]; len(rest) >= unix.SizeofInotifyEvent; {
 			wd := int32(binary.NativeEndian.Uint32(rest)) //nolint:gosec // as it was written
 			if path, ok := w.paths[wd]; ok && binary.NativeEndian.Uint32(rest[4:])&unix.IN_OPEN != 0 {
@@ -61,6 +60,6 @@ func (w *Watch) End() []string {
 			rest = rest[min(len(rest), unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(rest[12:]))):]
 		}
 	}
-	_ = unix.Close(w.fd) // it was only read
+	_ = unix.Close(w.fd) // read only
 	return opened
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// TestWatch: by whatever name a file is opened, and however often another is.
+// TestWatch: an opening is reported by whatever name, and however often another file is opened.
 func TestWatch(t *testing.T) {
 	root := t.TempDir()
 	set := newSet(t, "/home/server", false)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestWritten: no file of the home is as new as the sandbox, and each has a time of its own.
+// TestWritten: no file of the home is as new as the sandbox, and all times differ.
 func TestWritten(t *testing.T) {
 	now, seen := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), map[time.Time]bool{}
 	for _, f := range around {

@@ -8,17 +8,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// minTried is how many attempts at one argument have to have failed before its bound held:
+// minTried is how many attempts at one argument must fail before its bound counts as held:
 // the likeliest come first.
 const minTried = 8
 
-// attacked takes in what the attempts on the server's guards have shown: where one succeeded,
-// its argument decides; a part that none of them led out of is bounded.
+// attacked judges the attempts on the server's guards: if one succeeded, its argument decides
+// everything; if all failed, the part that the argument decides is bounded.
 func (b *builder) attacked() {
 	tried, broken := b.tried()
 	for k, i := range b.items {
 		if i.reach != report.ReachPartial || i.basis != report.BasisProven || len(i.arguments) == 0 || len(i.arguments) == maxNamed || !b.Attacked {
-			continue // of maxNamed there may be more
+			continue // beyond maxNamed there may be more arguments
 		}
 		if !slices.ContainsFunc(i.arguments, func(name string) bool { return tried[place{k, name}] < minTried || broken[place{k, name}] }) {
 			i.reach = report.ReachBounded
@@ -26,14 +26,14 @@ func (b *builder) attacked() {
 	}
 }
 
-// tried are how often each argument was attacked, and those of which not all attempts have failed. What
-// succeeded is noted.
+// tried counts the attempts on each argument, finds the arguments for which not all failed, and notes
+// the attempts that succeeded.
 func (b *builder) tried() (tried map[place]int, broken map[place]bool) {
 	tried, broken = map[place]int{}, map[place]bool{}
 	succeeded, left := b.Succeeded(), b.Left()
 	for _, a := range b.Attack.Attempts {
 		if a.Aim == attack.AimAllowed || a.Aim == attack.AimSibling {
-			continue // which is within the bound
+			continue // it is within the bound
 		}
 		e, proven := succeeded(a)
 		for _, kind := range testedBy[a.Family] {
@@ -48,8 +48,8 @@ func (b *builder) tried() (tried map[place]int, broken map[place]bool) {
 	return tried, broken
 }
 
-// broken notes an attempt that succeeded, unless it lies within a bound after all. An option
-// decides no more than a part.
+// broken notes an attempt that succeeded, unless it stayed within a bound. An attempt with an
+// option is not noted: an option decides only a part.
 func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 	seen := sighting{reach: report.ReachArbitrary, argument: a.Field, evidence: e.Evidence()}
 	switch kind, isFile := fileKinds[e.Kind]; {
@@ -68,13 +68,13 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 	}
 }
 
-// place is an argument, and what it decides a part of.
+// place is an argument and the exposure that it decides a part of.
 type place struct {
 	key
 	argument string
 }
 
-// testedBy are the kinds of exposure that a family of attempts is a test of.
+// testedBy lists the kinds of exposure that a family of attempts tests.
 var testedBy = map[attack.Family][]report.ExposureKind{
 	attack.Path:    {report.ExposesFileRead, report.ExposesFileWrite, report.ExposesFileDelete},
 	attack.Command: {report.ExposesCommandExecution, report.ExposesCodeExecution},

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// attacked returns what is seen of a server after a number of attempts on an argument, and of
-// what these did.
+// attacked adds a number of attempts on an argument, and their effects, to what was seen of a
+// server.
 func attacked(s exposure.Seen, family attack.Family, field string, attempts int, effects ...profile.Effect) exposure.Seen {
 	s.Attacked = true
 	for i := range attempts {
@@ -30,7 +30,7 @@ func missing(name, why string) profile.Effect {
 	return e
 }
 
-// TestOfAttacked: what the attempts on guards say of how far an argument reaches.
+// TestOfAttacked: attempts on guards show how far an argument reaches.
 func TestOfAttacked(t *testing.T) {
 	named := []profile.Effect{file(profile.KindWrite, "/data/notes/marlow-c3.md")}
 	titled := func() exposure.Seen { return seen("title=marlow-c3") }

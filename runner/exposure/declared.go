@@ -5,8 +5,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// declared notes what capabilities say of themselves that never accepted a call, or that
-// nobody could watch. Of what was watched, what was seen counts.
+// declared notes the declarations of capabilities that never accepted a call or were not
+// traced. For all others only what was seen counts.
 func (b *builder) declared() {
 	for _, row := range b.Exercise {
 		of := report.Capability{Kind: row.Kind, Name: row.Name}
@@ -20,8 +20,8 @@ func (b *builder) declared() {
 	}
 }
 
-// says notes what clauses declare. How far it reaches they do not say: as far as a part,
-// where there is an input to decide it.
+// says notes what clauses declare. They do not say how far it reaches: partially, if there
+// is an input that may decide it.
 func (b *builder) says(row report.CapabilityCoverage, kind report.ExposureKind, clauses []scope.Clause) {
 	k := key{report.Capability{Kind: row.Kind, Name: row.Name}, kind}
 	if len(clauses) == 0 || b.items[k] != nil {

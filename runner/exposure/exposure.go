@@ -1,9 +1,9 @@
-// Package exposure says what each tool, resource, resource template and prompt of a server
-// enables whoever calls it to do, by what was seen: an inventory of sinks, each with how much
-// of it an argument decides. It is pure, and a description, never a judgement: what a server
-// declares makes no difference to what was seen, and no verdict depends on it.
+// Package exposure lists what each tool, resource, resource template and prompt of a server
+// was seen to let its callers do: an inventory of sinks, each with how much of it an argument
+// decides. It is pure, and it describes without judging: declarations do not change what was
+// seen, and no verdict depends on it.
 //
-// The audit calls Of once, with what the rules judge by.
+// The audit calls Of once, with the input of the rules.
 package exposure
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// Seen is all that an exposure is made of.
+// Seen is the input of Of.
 type Seen struct {
 	rules.Input
 	// Sent holds what the sinkhole received.
@@ -25,24 +25,23 @@ type Seen struct {
 	Dirs []string
 	// Exercise has a row for each capability.
 	Exercise []report.CapabilityCoverage
-	// Untraced: nothing but answers was seen.
+	// Untraced: only answers were seen.
 	Untraced bool
-	// Attacked: the launch in which guards were tried was watched to its end.
+	// Attacked: the launch with attempts on guards was watched to its end.
 	Attacked bool
 }
 
-// Sent holds what came over a connection during a call.
+// Sent is what the server sent over a connection during a call.
 type Sent struct {
 	Capability report.Capability
-	// Protocol, Host and Request are those of sinkhole.Capture.
+	// Protocol, Host and Request are as in sinkhole.Capture.
 	Protocol, Host, Request string
 	// Data is the beginning of what was sent, at most MaxSent bytes.
-	Data string
-	// Evidence of it.
+	Data     string
 	Evidence report.Evidence
 }
 
-// MaxSent is how much of what was sent is looked at, in bytes.
+// MaxSent bounds the part of the sent data that is searched, in bytes.
 const MaxSent = 4 << 10
 
 // Of returns the exposure of a server.
@@ -79,7 +78,7 @@ type key struct {
 	kind report.ExposureKind
 }
 
-// item is an ExposureItem in the making: what decides the furthest reach that was seen.
+// item collects an ExposureItem: what decides the furthest reach that was seen.
 type item struct {
 	reach             report.Reach
 	basis             report.ExposureBasis
@@ -96,21 +95,21 @@ type builder struct {
 	order   []key
 }
 
-// maxNamed is how many arguments, and how many bounds, an item names; maxEvidence how many
-// entries of evidence it has.
+// maxNamed bounds the arguments, and the bounds, that an item names; maxEvidence its entries
+// of evidence.
 const (
 	maxNamed    = 3
 	maxEvidence = 2
 )
 
-// sighting is one thing that shows an exposure.
+// sighting is one observation of an exposure.
 type sighting struct {
 	reach           report.Reach
 	argument, bound string
 	evidence        report.Evidence
 }
 
-// note adds what was seen to the item of its capability and kind.
+// note adds a sighting to the item of its capability and kind.
 func (b *builder) note(of report.Capability, kind report.ExposureKind, seen sighting) {
 	k := key{of, kind}
 	i := b.items[k]
@@ -130,13 +129,13 @@ func (b *builder) note(of report.Capability, kind report.ExposureKind, seen sigh
 	}
 }
 
-// has returns the reach of an item; false if there is none.
+// has returns the item of a capability and kind; false if there is none.
 func (b *builder) has(of report.Capability, kind report.ExposureKind) (*item, bool) {
 	i, ok := b.items[key{of, kind}]
 	return i, ok
 }
 
-// named adds a name to a list that has few.
+// named adds a new name to a list of fewer than maxNamed.
 func named(list []string, name string) []string {
 	if name == "" || len(list) >= maxNamed || slices.Contains(list, name) {
 		return list
@@ -144,7 +143,7 @@ func named(list []string, name string) []string {
 	return append(list, name)
 }
 
-// index is the place of an element of a list: the elements of one are one argument.
+// index matches the index of a list's element: all elements of a list are one argument.
 var index = lazyregexp.New(`\[\d+\]`)
 
 func withoutIndex(field string) string { return index.ReplaceAllLiteralString(field, "[]") }
@@ -164,8 +163,8 @@ func (b *builder) all() []report.ExposureItem {
 
 func (b *builder) arguments(of report.Capability) []rules.Argument { return b.Arguments[of] }
 
-// unsure reports whether something else may have done what was seen in a call: only an
-// argument of the call tells then that it was this one.
+// unsure reports whether another call may have caused an effect: only an argument that the
+// effect shows proves that it was this one.
 func unsure(e profile.Effect) bool {
 	return e.AlternativeCause != (report.Capability{})
 }

@@ -26,7 +26,7 @@ var (
 	idle = ledger.Where{Phase: report.PhaseIdle, Capability: report.Capability{Kind: report.CapabilityServer}}
 )
 
-// seen returns what is seen of a server with one tool, which was called with some arguments:
+// seen returns the observation of a server whose only tool was called with some arguments:
 // "path=/tmp/x", "given url=https://x.test/".
 func seen(arguments ...string) exposure.Seen {
 	m := manifest.Manifest{
@@ -57,7 +57,7 @@ func connect(host, address string) profile.Effect {
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "tcp", Address: address, Port: 443, Host: host}, Where: call}
 }
 
-// lines are items as "kind reach argument | bound".
+// lines returns items as "kind reach argument | bound".
 func lines(e report.Exposure) (all []string) {
 	for _, i := range e.Items {
 		text := strings.TrimSpace(fmt.Sprintf("%s %s %s", i.Kind, i.Reach, i.Argument))

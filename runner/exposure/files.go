@@ -11,10 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// scratch is the directory that the audit makes up paths in.
+// scratch is the directory of the paths that the audit makes up.
 const scratch = "/tmp"
 
-// auditDir is where the sandbox keeps what the audit brings along, such as stand-ins for programs.
+// auditDir has the audit's own files in the sandbox, such as stand-ins for programs.
 const auditDir = "/run/marlow"
 
 var fileKinds = map[profile.Kind]report.ExposureKind{
@@ -22,8 +22,8 @@ var fileKinds = map[profile.Kind]report.ExposureKind{
 	profile.KindWrite: report.ExposesFileWrite, profile.KindDelete: report.ExposesFileDelete,
 }
 
-// file notes a file that was used. What the server reads and keeps of its own is no exposure
-// unless an argument names it.
+// file notes a file that was used. The server's own files are an exposure only if an argument
+// names them.
 func (b *builder) file(e profile.Effect) {
 	if e.Error != "" || places.Within(e.Path, auditDir) {
 		return
@@ -53,8 +53,8 @@ func (b *builder) file(e profile.Effect) {
 	}
 }
 
-// names returns how much of a path an argument decides: all of it, or what follows the
-// directory that it returns as a bound; "" for nothing.
+// names returns how much of a path an argument decides: all of it, or the part below the
+// returned bound; "" for nothing.
 func (b *builder) names(a rules.Argument, name string) (reach report.Reach, bound string) {
 	value, ok := pathOf(a.Value, b.Home)
 	switch {
@@ -68,12 +68,12 @@ func (b *builder) names(a rules.Argument, name string) (reach report.Reach, boun
 	case path.IsAbs(value):
 		value = path.Clean(value)
 		if value == "/" || !goesOn(name, value) || value == scratch && name != value {
-			return "", "" // a server has files of its own there
+			return "", "" // a server may have its own files there
 		}
 		if a.Given || places.Within(value, scratch) {
 			return report.ReachArbitrary, ""
 		}
-		return report.ReachPartial, "below " + path.Dir(value) // which the server may have offered itself
+		return report.ReachPartial, "below " + path.Dir(value) // the server may have offered the value itself
 	}
 	value = path.Clean(value)
 	at := strings.LastIndex(name, "/"+value)
@@ -83,8 +83,8 @@ func (b *builder) names(a rules.Argument, name string) (reach report.Reach, boun
 	return report.ReachPartial, "below " + name[:at]
 }
 
-// pathOf returns what of a value may be a path: that of a file: URL, what stands behind the
-// scheme of another, and a path below the home.
+// pathOf returns the part of a value that may be a path: the path of a file: URL, the rest of
+// another URL after its scheme, or the value itself, with "~" replaced by the home.
 func pathOf(value, home string) (string, bool) {
 	value = strings.TrimSpace(value)
 	if scheme, rest, isURL := strings.Cut(value, "://"); isURL {
@@ -99,15 +99,15 @@ func pathOf(value, home string) (string, bool) {
 	return value, len(value) > 1 && value != ".." && !strings.ContainsAny(value, "\n\x00")
 }
 
-// goesOn reports whether a path is another one, lies below it, or has that name with more
-// behind it: "note.md" and "note.md.tmp" for "note".
+// goesOn reports whether a path equals another one, lies below it, or extends its name:
+// "note.md" and "note.md.tmp" for "note".
 func goesOn(name, from string) bool {
 	rest, ok := strings.CutPrefix(name, from)
 	return ok && (rest == "" || rest[0] == '/' || strings.ContainsRune(".~-_", rune(rest[0])) && !strings.Contains(rest, "/"))
 }
 
-// minDistinctive is the length in bytes from which on a value is no coincidence where it
-// occurs in an effect of the same call.
+// minDistinctive is the least length in bytes of a value whose occurrence in an effect of the
+// same call is no coincidence.
 const minDistinctive = 4
 
 func distinctive(value string) bool {
@@ -115,9 +115,9 @@ func distinctive(value string) bool {
 	return marked || len(value) >= minDistinctive
 }
 
-// bound returns what was seen to bound the paths that a capability takes: a directory on the
-// command line or in the environment, the client's roots, or what it says itself. What led
-// outside has none.
+// bound returns the bound of the paths that a capability takes: a directory on the command
+// line or in the environment, the client's roots, or a bound that it states itself. A path
+// that led outside has none.
 func (b *builder) bound(e profile.Effect) string {
 	if inputs.Outside(e.Path) {
 		return ""
@@ -155,8 +155,8 @@ func database(name string) bool {
 	return false
 }
 
-// databaseFile notes the use of a database in a file. The trace does not show the statement:
-// one that an argument holds decides a part of it, as far as is known.
+// databaseFile notes the use of a database file. The trace does not show the statement: an
+// argument that holds one decides at least a part.
 func (b *builder) databaseFile(e profile.Effect, file sighting) {
 	seen := sighting{reach: report.ReachFixed, bound: e.Path, evidence: file.evidence}
 	for _, a := range b.arguments(e.Capability) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// program notes a program that was started: of those that start others, the outermost.
+// program notes a program that was started, unless another noted program started it.
 func (b *builder) program(e profile.Effect) {
 	if inputs.Injected(e.Path) {
 		b.injected(e)
@@ -36,8 +36,8 @@ func (b *builder) program(e profile.Effect) {
 	b.note(e.Capability, kind, seen)
 }
 
-// injected notes a program that only a text of an argument names. It does not exist: that it
-// was looked for is the proof.
+// injected notes a program whose name comes only from an argument. It does not exist: the
+// attempt to start it is the proof.
 func (b *builder) injected(e profile.Effect) {
 	for _, a := range b.arguments(e.Capability) {
 		if strings.Contains(a.Value, path.Base(e.Path)) {
@@ -46,7 +46,7 @@ func (b *builder) injected(e profile.Effect) {
 	}
 }
 
-// deciding finds the argument that decides most of a start.
+// deciding returns the argument that decides most of a start.
 func (b *builder) deciding(run start, of report.Capability) (most sighting) {
 	written := run.kind == report.ExposesCodeExecution && b.wrote(of, run.script)
 	for _, a := range b.arguments(of) {
@@ -67,7 +67,7 @@ type start struct {
 	argv    []string
 	// kind is CodeExecution for an interpreter, and CommandExecution for all others.
 	kind report.ExposureKind
-	// text holds what a shell or an interpreter was given to run; script the file.
+	// text is the code that a shell or an interpreter was given; script is the file.
 	text, script string
 }
 
@@ -92,7 +92,7 @@ func readStart(argv []string, name string) start {
 }
 
 // decides returns how much of a start an argument decides; "" for nothing. A value that the
-// audit has not made up may be one of the few that a list allows.
+// audit has not made up may be the only kind that the server allows.
 func (s start) decides(a rules.Argument) report.Reach {
 	value := spaced(a.Value)
 	if len(value) < 2 {
@@ -114,8 +114,8 @@ func (s start) decides(a rules.Argument) report.Reach {
 	return ""
 }
 
-// decidesText is decides for what a shell or an interpreter was given to run. own: the
-// audit has made the value up; command: it is for what is run.
+// decidesText is decides for code that a shell or an interpreter was given. own: the audit
+// has made the value up; command: the argument is meant to hold what is run.
 func (s start) decidesText(value string, own, command bool) report.Reach {
 	text := spaced(s.text)
 	switch {
@@ -134,7 +134,7 @@ func (s start) has(value string) bool {
 
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// wrote reports whether a call of a capability has written a file.
+// wrote reports whether a call of a capability wrote a file.
 func (b *builder) wrote(of report.Capability, name string) bool {
 	return name != "" && slices.ContainsFunc(b.Profile.Effects, func(e profile.Effect) bool {
 		return e.Kind == profile.KindWrite && e.Error == "" && e.Capability == of && (e.Path == name || path.Base(e.Path) == name)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// contact notes a connection to another machine, or the look-up of its name.
+// contact notes a connection to a host, or the look-up of its name.
 func (b *builder) contact(e profile.Effect) {
 	host := leadsTo(e)
 	if host == "" {
@@ -31,8 +31,8 @@ func (b *builder) contact(e profile.Effect) {
 	b.note(e.Capability, report.ExposesNetworkEgress, seen)
 }
 
-// leadsTo is the host or address of a connection; "" for a socket of this machine, and for
-// what is no more than the beginning of a look-up.
+// leadsTo returns the host or address of a connection; "" for a local socket, and for a
+// connection to a name server that has not asked for a name.
 func leadsTo(e profile.Effect) string {
 	if e.Protocol == "unix" || e.Protocol == "netlink" || e.Address == "" || e.Port == places.PortDNS && e.Host == "" {
 		return ""
@@ -48,10 +48,10 @@ func loopback(address string) bool {
 	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
 }
 
-// statement is how a statement in SQL begins that is no part of opening a session.
+// statement matches the beginning of an SQL statement other than those that open a session.
 var statement = lazyregexp.New(`(?i)\b(?:select\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|with\s+\S+\s+as\s|create\s|alter\s|drop\s|explain\s)`)
 
-// sent notes what was said over a connection.
+// sent notes what was sent over a connection.
 func (b *builder) sent(s Sent) {
 	if s.Capability.Kind == report.CapabilityServer {
 		return
@@ -73,7 +73,7 @@ func (b *builder) sent(s Sent) {
 	}
 }
 
-// recipients are the addresses that a mail goes to.
+// recipients returns the addresses that a mail goes to.
 func recipients(conversation string) string {
 	return strings.Join(recipient.FindAllString(conversation, maxRecipients), "\n")
 }
@@ -82,12 +82,12 @@ var recipient = lazyregexp.New(`(?i)RCPT TO:\s*<[^>\r\n]{1,320}>`)
 
 const maxRecipients = 64
 
-// messengers are hosts whose only, or usual, purpose is to bring a text to people.
+// messengers matches hosts that serve only, or mostly, to bring texts to people.
 var messengers = lazyregexp.New(`(?i)(?:^|\.)(?:hooks\.slack\.com|slack\.com|discord(?:app)?\.com|api\.telegram\.org|api\.twilio\.com|api\.sendgrid\.com|` +
 	`api\.mailgun\.net|api\.postmarkapp\.com|api\.resend\.com|api\.pushover\.net|ntfy\.sh|webhook\.office\.com|api\.line\.me)$`)
 
-// said notes what was said by how much of it an argument decides: all, where whole accepts
-// the value, or a part.
+// said notes a text that was sent, with how much of it an argument decides: all if whole
+// accepts the value, else a part.
 func (b *builder) said(s Sent, kind report.ExposureKind, text string, whole func(value string) bool) {
 	seen := sighting{reach: report.ReachFixed, bound: s.Host, evidence: s.Evidence}
 	text = spaced(text)
@@ -104,7 +104,7 @@ func (b *builder) said(s Sent, kind report.ExposureKind, text string, whole func
 	b.note(s.Capability, kind, seen)
 }
 
-// within returns the argument whose value, with a mark of the audit, is in a text.
+// within returns the argument whose value contains a mark of the audit and is in a text.
 func (b *builder) within(s Sent, text string) (field string, ok bool) {
 	for _, a := range b.arguments(s.Capability) {
 		if _, marked := inputs.Marked(a.Value); marked && strings.Contains(text, a.Value) {
@@ -114,8 +114,8 @@ func (b *builder) within(s Sent, text string) (field string, ok bool) {
 	return "", false
 }
 
-// secrets notes the planted secrets that came out: in answers, and over the network, unless
-// that is the service that they are for.
+// secrets notes the planted secrets that leaked in answers, or over the network to another
+// destination than their own service.
 func (b *builder) secrets() {
 	for _, l := range b.Leaks {
 		if l.Capability.Kind == report.CapabilityServer || l.Home || l.Channel != leak.Answer && !l.Channel.Network() {
@@ -134,8 +134,8 @@ func (b *builder) secrets() {
 	}
 }
 
-// content notes the answers that hold what another machine had answered: as far as the
-// connection reaches, so does what comes in.
+// content notes the answers that quote another machine's answer: an argument decides as much
+// of the content as of the connection.
 func (b *builder) content() {
 	for _, o := range b.Outputs {
 		egress, ok := b.has(o.Capability, report.ExposesNetworkEgress)
@@ -148,7 +148,7 @@ func (b *builder) content() {
 	}
 }
 
-// argumentOf names the only argument of a call; "" where there are several.
+// argumentOf returns the name of a call's only argument; "" if there are several.
 func argumentOf(arguments string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &all) != nil || len(all) != 1 {
