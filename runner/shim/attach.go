@@ -31,18 +31,18 @@ const (
 	lastLines = 5 * time.Second
 )
 
-// Launcher starts the server of an audit Pod: it waits for its shim, attaches
-// the tracer to what will become the server, and opens the barrier.
+// Launcher starts the server of an audit Pod: it waits for the shim, attaches
+// the tracer to the process that becomes the server, and opens the barrier.
 type Launcher struct {
 	// Socket is the path of the unix socket on the volume that both containers
-	// have; TraceDir a directory that only the runner has.
+	// share; TraceDir is a directory of the runner alone.
 	Socket, TraceDir string
-	// Tracer is the backend to use; Auto and "" are chosen from.
+	// Tracer is the backend to use; for Auto and "" trace.Choose decides.
 	Tracer plan.Tracer
-	// Env is added to the server's environment besides the decoys, where a name is not set.
+	// Env is added to the server's environment besides the decoys, for names that are not set.
 	Env []string
 
-	// Decoys were planted where the server finds them.
+	// Decoys were planted for the server.
 	Decoys decoy.Set
 	// Sinkhole, when set, answers the server's connections.
 	Sinkhole *sinkhole.Config
@@ -51,8 +51,8 @@ type Launcher struct {
 	runs int
 }
 
-// Launch starts the server; a second time by the same shim, and with the files as
-// they are by then: the container's own last.
+// Launch starts the server. Later launches use the same shim, and find the
+// container's files as earlier ones left them.
 func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, error) {
 	if l.link == nil {
 		link, err := Accept(ctx, l.Socket)
@@ -131,7 +131,7 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	if err := l.link.verifyPeer(run.PID); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(l.file()) // that of the run before was read; the volume has room for one
+	_ = os.Remove(l.file()) // the last run's trace was read; the volume has room for one
 	l.runs++
 	cfg := trace.Config{
 		Backend: tracer, Clock: how.Clock, File: l.file(),
@@ -143,12 +143,12 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	return trace.Attach(ctx, run.PID, cfg)
 }
 
-// file returns where the trace of the latest run is.
+// file returns the path of the latest run's trace.
 func (l *Launcher) file() string {
 	return filepath.Join(l.TraceDir, fmt.Sprintf("trace-%d.txt", l.runs))
 }
 
-// Close hangs up on the shim, which ends whatever is left of the server.
+// Close hangs up on the shim, which kills whatever is left of the server.
 func (l *Launcher) Close() error {
 	if l.link == nil {
 		return nil
@@ -156,8 +156,8 @@ func (l *Launcher) Close() error {
 	return l.link.Close()
 }
 
-// verifyPeer makes sure that a pid which the shim named is its child: without a PID
-// namespace in common it would be some process of ours.
+// verifyPeer makes sure that a pid from the shim is its child: without a shared PID
+// namespace it could be one of our own processes.
 func (l *Link) verifyPeer(pid int) error {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err == nil {
@@ -188,10 +188,10 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 	return new(net.Dialer).DialContext(ctx, "tcp", at.String())
 }
 
-// Stop kills the server's tree. The tracer ends by itself with the last of it; one
-// that does not, because a process cannot die, is told to.
+// Stop kills the server's tree. The tracer ends with its last process; if that does
+// not die, the tracer is told to end.
 func (p *process) Stop(ctx context.Context) {
-	defer p.runSinkhole.close() // when nobody is left to send anything
+	defer p.runSinkhole.close() // no sender is left then
 	if err := p.link.Stop(ctx); err != nil {
 		_ = p.link.Close() // the shim is gone, or does not listen: the container runtime ends the server
 		p.session.Stop()
@@ -200,13 +200,13 @@ func (p *process) Stop(ctx context.Context) {
 	time.AfterFunc(lastLines, p.session.Stop)
 }
 
-// Opened are the decoys that were opened.
+// Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
-// runSinkhole is the sinkhole of one run; nil where there is none.
+// runSinkhole is the sinkhole of one run; nil for none.
 type runSinkhole struct{ *sinkhole.Server }
 
-// serve answers the server's connections. Where nobody does, the closed network of the Pod
+// serve answers the server's connections. Without a sinkhole the closed network of the Pod
 // refuses them.
 func (l *Launcher) serve(how audit.Start) (*runSinkhole, error) {
 	if l.Sinkhole == nil || how.Refuse {
@@ -227,7 +227,7 @@ func (h *runSinkhole) close() {
 	}
 }
 
-// Captures come from the sinkhole of the run.
+// Captures returns the captures of the run's sinkhole.
 func (p *process) Captures() <-chan sinkhole.Capture {
 	if p.runSinkhole == nil {
 		return nil
@@ -235,15 +235,15 @@ func (p *process) Captures() <-chan sinkhole.Capture {
 	return p.runSinkhole.Captures()
 }
 
-// Call tells the sinkhole of the run.
+// Call tells the run's sinkhole about a call.
 func (p *process) Call(c sinkhole.Call) {
 	if p.runSinkhole != nil {
 		p.runSinkhole.Call(c)
 	}
 }
 
-// Notes are the shim's and the sinkhole's: the rest of the Pod is as the manager
-// made it.
+// Notes returns those of the shim and the sinkhole: the manager made the rest of
+// the Pod.
 func (p *process) Notes() []string {
 	notes := p.Run.Notes()
 	if p.runSinkhole != nil {

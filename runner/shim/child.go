@@ -20,12 +20,12 @@ import (
 
 // The descriptors of the child besides the standard ones.
 const (
-	barrierFD = 3 // one byte opens the barrier, ptrace.Stops; the end of it closes it for good
-	statusFD  = 4 // words say why the exec failed, the end of it that it succeeded
+	barrierFD = 3 // one byte, ptrace.Stops, opens the barrier; end of file closes it for good
+	statusFD  = 4 // a text says why the exec failed, end of file that it succeeded
 )
 
-// Gated returns the Spawn of an audit Pod: the process that becomes the server
-// is made first (self run with args), so that a tracer can attach to it.
+// Gated returns the Spawn of an audit Pod: it starts the process that becomes
+// the server (self run with args) early, so that a tracer can attach to it.
 func Gated(self string, args []string) Spawn {
 	return func(stdio []*os.File, env []string) (*StartBarrier, error) {
 		barrierRead, barrierWrite, err := os.Pipe()
@@ -62,7 +62,7 @@ func Gated(self string, args []string) Spawn {
 	}
 }
 
-// openBarrier lets the child go on and waits for its exec.
+// openBarrier lets the child continue and waits for its exec.
 func openBarrier(barrier, status *os.File, stops ptrace.Stops) error {
 	defer closeAll([]*os.File{barrier, status})
 	if _, err := barrier.Write([]byte{byte(stops)}); err != nil {
@@ -78,9 +78,9 @@ func openBarrier(barrier, status *os.File, stops ptrace.Stops) error {
 	return nil
 }
 
-// Child is the process that becomes the server: it waits at the barrier on its main
-// thread (the caller has locked it), then executes the command. It returns only
-// when that failed, with the exit code.
+// Child runs in the process that becomes the server: it waits at the barrier on its
+// main thread (the caller has locked it), then executes the command. It returns, with
+// the exit code, only when that failed.
 func Child(command []string) int {
 	barrier, status := os.NewFile(barrierFD, "barrier"), os.NewFile(statusFD, "status")
 	unix.CloseOnExec(barrierFD)
@@ -90,14 +90,13 @@ func Child(command []string) int {
 		return ExitOrphaned
 	}
 	err := Execute(command, ptrace.Stops(how[0]))
-	_, _ = io.WriteString(status, err.Error()) // nobody else is there to tell
+	_, _ = io.WriteString(status, err.Error()) // there is no other place to report it
 	return 127
 }
 
 // Execute replaces this process by the command, looked up in PATH, without any
-// privilege, and stopping for the tracer where that needs it. It returns only an
-// error, in words for the person who wrote the command. The caller has locked the
-// thread.
+// privilege, and with the stops that the tracer needs. It returns only an error,
+// worded for the author of the command. The caller has locked the thread.
 func Execute(command []string, stops ptrace.Stops) error {
 	path, err := Lookup(command)
 	if err != nil {
@@ -119,8 +118,8 @@ func Execute(command []string, stops ptrace.Stops) error {
 	return Explain(path, err)
 }
 
-// Lookup finds the program of a command as execvp(3) does. It takes no program of
-// 32 bits: Confine would kill it for its first call, as if it had evaded.
+// Lookup finds the program of a command as execvp(3) does. It rejects 32-bit
+// programs: Confine would kill them for their first call, as if they had evaded.
 func Lookup(command []string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", errors.New("there is no command to run")
@@ -135,11 +134,11 @@ func Lookup(command []string) (string, error) {
 	return path, nil
 }
 
-// narrow reports whether a file is an ELF program of 32 bits (elf(5), EI_CLASS).
+// narrow reports whether a file is a 32-bit ELF program (elf(5), EI_CLASS).
 func narrow(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
-		return false // as it may be: to execute needs no right to read
+		return false // executing it may still work: that needs no right to read
 	}
 	defer func() { _ = file.Close() }() // read only
 	head := make([]byte, elf.EI_CLASS+1)
@@ -166,8 +165,8 @@ func Explain(path string, err error) error {
 	}
 }
 
-// dropPrivileges makes sure that no exec can give the server a privilege that
-// its container did not have. In a Pod the kubelet has done the same.
+// dropPrivileges makes sure that no exec gives the server a privilege that its
+// container did not have. In a Pod the kubelet has done the same.
 func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("drop the ambient capabilities: %w", err)
@@ -178,7 +177,7 @@ func dropPrivileges() error {
 	return nil
 }
 
-// replace sets variables, each in place of what has its name; of several of one
+// replace sets variables in place of those with the same names; of several with one
 // name the last counts.
 func replace(env, variables []string) []string {
 	for _, entry := range variables {
@@ -189,8 +188,8 @@ func replace(env, variables []string) []string {
 	return env
 }
 
-// merge appends the additions whose names are not set: what the user or the
-// image said about the environment stays.
+// merge appends the additions whose names are not set: the variables of the user
+// and the image stay.
 func merge(env, additions []string) []string {
 	set := map[string]bool{}
 	for _, entry := range env {

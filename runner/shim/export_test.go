@@ -1,4 +1,4 @@
 package shim
 
-// Closed is closed when the shim is gone.
+// Closed returns a channel that is closed when the shim is gone.
 func (l *Link) Closed() <-chan struct{} { return l.closed }

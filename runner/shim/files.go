@@ -13,9 +13,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// plant puts files below root's /tmp, which is where the arguments of calls lead, and the
-// note where no argument is to lead. What is there stays: the server may have changed it
-// when it ran before. No symbolic link leads out of root, or anywhere in place of a file.
+// plant puts files below root's /tmp, where the arguments of calls lead, and a note where no
+// argument should lead. Existing files stay: an earlier run of the server may have changed
+// them. No symbolic link is followed out of root or in place of a file.
 func plant(root string, files []inputs.File) error {
 	if len(files) == 0 {
 		return nil
@@ -29,13 +29,13 @@ func plant(root string, files []inputs.File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tmp.Close() }()                                 // as above
+	defer func() { _ = tmp.Close() }()                                 // opened for its name only
 	_ = plantFiles(all, outsideDir, []inputs.File{inputs.OutsideNote}) // an image may have no such directory, or a read-only one
 	return plantFiles(tmp, ".", files)
 }
 
-// plantBelow puts files into a directory that is there. What it has no room for, or the
-// server may not write, is not there.
+// plantBelow puts files into an existing directory, as far as there is room and the server
+// may write.
 func plantBelow(dir string, files []inputs.File) {
 	at, err := os.OpenRoot(dir)
 	if err != nil {
@@ -48,8 +48,8 @@ func plantBelow(dir string, files []inputs.File) {
 // outsideDir is inputs.OutsideDir below the root.
 var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
 
-// plantLures puts a link that leads out into a directory, and a directory beside it whose name
-// begins with its own. What cannot be put there is not there.
+// plantLures puts links that lead out into a directory, and a directory beside it whose name
+// begins with its name. Lures that cannot be made are left out.
 func plantLures(dir string, outside []string) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return
@@ -68,8 +68,8 @@ func plantLures(dir string, outside []string) {
 	}
 }
 
-// plantProject makes a directory a project of its own, as far as it is no part of one. Nobody has
-// one at the root of a machine.
+// plantProject makes a directory a project, unless it is part of one already. The root of a
+// machine is never a project.
 func plantProject(dir string) {
 	dir, err := filepath.Abs(dir)
 	if err != nil || dir == "/" {
@@ -88,9 +88,9 @@ func plantProject(dir string) {
 	}))
 }
 
-// plantFiles puts all files that it can into a directory below at, and returns the first
-// error. Each system call is one that the tracer sees, so those that share a directory are
-// to follow each other: it is opened once.
+// plantFiles puts as many files as it can into a directory below at, and returns the first
+// error. The tracer stops each system call, so files of one directory should follow each
+// other: it is opened once for them.
 func plantFiles(at *os.Root, below string, files []inputs.File) (first error) {
 	var into *os.Root
 	var name string
@@ -117,7 +117,7 @@ func plantFiles(at *os.Root, below string, files []inputs.File) (first error) {
 	return first
 }
 
-// openDir opens a directory, and makes it where it is missing.
+// openDir opens a directory, and makes it if it is missing.
 func openDir(at *os.Root, dir string) (*os.Root, error) {
 	into, err := at.OpenRoot(dir)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ func TestPlantFollowsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := plant(root, planted)
-		if (err == nil) != (name == "a file") { // which counts as there
+		if (err == nil) != (name == "a file") { // a file there is no error
 			t.Errorf("%s: %v", name, err)
 		}
 		if left, _ := os.ReadDir(outside); len(left) > 0 {
@@ -68,8 +68,8 @@ func TestPlantWithoutTmp(t *testing.T) {
 	}
 }
 
-// TestPlantLures: a directory gets a link that leads out, and a sibling; one that is not there
-// gets nothing.
+// TestPlantLures: a directory gets a link that leads out, and a sibling; a missing one gets
+// nothing.
 func TestPlantLures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
 	plantLures(dir, nil)
@@ -94,8 +94,8 @@ func TestPlantLures(t *testing.T) {
 	}
 }
 
-// TestPlantProject: a directory becomes a project, unless it is a part of one: a package.json
-// below another would change how Node.js reads the server.
+// TestPlantProject: a directory becomes a project, unless it is part of one: a package.json
+// below another would change how Node.js loads the server.
 func TestPlantProject(t *testing.T) {
 	dir := t.TempDir()
 	plantProject(dir)

@@ -11,38 +11,38 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// firstShared is the first number of a call that is the same everywhere.
+// firstShared is the first call number that is the same on all architectures.
 const firstShared = 424
 
-// lastOld is the last number below firstShared that an architecture has. 335 and 336
-// (uretprobe, uprobe) are made by the kernel's own trampolines, where somebody on the
-// node watches a program.
+// lastOld has the last number below firstShared of each architecture. The kernel's own
+// trampolines make 335 and 336 (uretprobe, uprobe), when somebody on the node probes a
+// program.
 var lastOld = map[string]uint32{"amd64": 336, "arm64": 294}
 
-// Confine takes from the calling thread's process, and from every process that
-// it starts, the calls by which they could do something that the tracer does not
-// see. no_new_privs has to be set, and the caller has locked the thread.
+// Confine denies the calling thread's process, and every process that it starts,
+// the calls that could hide something from the tracer. no_new_privs has to be set,
+// and the caller has locked the thread.
 //
-// Killed for (SIGSYS, the whole process):
+// These kill the whole process (SIGSYS):
 //   - any call of another ABI (int 0x80, x32), whose numbers mean other calls;
 //   - clone with CLONE_UNTRACED, whose child no tracer follows;
-//   - seccomp with a listener: a call that the listener lets go on is not
+//   - seccomp with a listener: a call that the listener lets continue is not
 //     reported to a tracer that works by RET_TRACE (seccomp(2));
 //   - a socket of AF_VSOCK: such sockets belong to no network namespace
 //     (vsock(7)), so what closes the network does not close them.
 //
-// It kills where an error would do to refuse, because it must be seen: an error
-// goes before the trace that a tracer's filter asks for (seccomp(2)), while a
-// process that was killed by SIGSYS is always in the trace. No other filter can
-// take precedence. No runtime makes one of these calls.
+// An error would refuse them too, but unseen: it takes precedence over the trace
+// that a tracer's filter asks for (seccomp(2)), while a process killed by SIGSYS is
+// always in the trace. No other filter can take precedence over the kill. No runtime
+// makes one of these calls.
 //
-// As if the kernel did not have them (ENOSYS): the numbers that are newer than
-// the tracer. Libraries try such calls and do without (glibc its fchmodat2), so
-// that this must neither kill nor be a finding; and nothing has come of it.
+// Numbers newer than the tracer fail as if the kernel did not have them (ENOSYS).
+// Libraries try such calls and do without (glibc its fchmodat2), so this must
+// neither kill nor be a finding, and the call has no effect.
 //
-// Everything else that is refused is refused by the tracer (syscalls.Call,
-// Refused), which sees it and its arguments: io_uring, ptrace, and clone3, whose
-// flags lie in memory where no filter can look.
+// All other refused calls are refused by the tracer (syscalls.Call, Refused), which
+// sees them and their arguments: io_uring, ptrace, and clone3, whose flags are in
+// memory, where no filter can look.
 func Confine() error {
 	program, err := filter(runtime.GOARCH)
 	if err == nil {
@@ -76,7 +76,7 @@ func filter(arch string) ([]bpf.Instruction, error) {
 		allow), nil
 }
 
-// when decides about one call; for others the number stays loaded.
+// when applies a block to one call; for others the number stays loaded.
 func when(name, arch string, block ...bpf.Instruction) []bpf.Instruction {
 	number, _ := syscalls.Find(name).Number(arch)                                                                          // every architecture has it
 	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: uint8(len(block))}}, block...) //nolint:gosec // a few

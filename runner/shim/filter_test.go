@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/seccomp"
 )
 
-// TestTheFilterOfEveryArchitecture runs the filters of all on this one.
+// TestTheFilterOfEveryArchitecture runs the filters of all architectures on this one.
 func TestTheFilterOfEveryArchitecture(t *testing.T) {
 	const kill, allow, unknown = unix.SECCOMP_RET_KILL_PROCESS, unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_ERRNO | int(unix.ENOSYS)
 	const amd64, arm64 = unix.AUDIT_ARCH_X86_64, unix.AUDIT_ARCH_AARCH64
@@ -74,8 +74,8 @@ func vm(t *testing.T, arch string) *bpf.VM {
 	return made
 }
 
-// seccompData is struct seccomp_data, in the byte order of the VM. The upper
-// halves of the arguments are not the kernel's to look at.
+// seccompData returns a struct seccomp_data in the byte order of the VM. The
+// upper halves of the arguments do not matter to the kernel.
 func seccompData(arch, number uint32, arguments [2]uint32) []byte {
 	data := make([]byte, 64)
 	binary.BigEndian.PutUint32(data[seccomp.OffsetNumber:], number)

@@ -19,7 +19,7 @@ import (
 // vsockArg makes the test binary a server that makes a socket of AF_VSOCK.
 const vsockArg = "make-vsock"
 
-// playServer does that, where it is told to.
+// playServer makes the socket if the arguments ask for it.
 func playServer() {
 	if len(os.Args) == 2 && os.Args[1] == vsockArg {
 		_, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)

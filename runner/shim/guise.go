@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Guise is the memory in which the arguments of this process lie, which /proc/PID/cmdline shows to the server.
+// Guise is the memory of this process's arguments, which /proc/PID/cmdline shows to the server.
 type Guise []byte
 
-// NewGuise finds that memory. The arguments in os.Args are copies from then on; copies that were made of them
-// before are not.
+// NewGuise finds that memory, and replaces os.Args by a copy. Strings taken from os.Args before still share
+// the memory.
 func NewGuise() Guise {
 	size := 0
 	for _, arg := range os.Args {
 		size += len(arg) + 1
 	}
-	// They lie one behind the other where the kernel has put them, and the runtime leaves them there.
+	// The kernel puts the arguments one after the other, and the runtime leaves them there.
 	place := unsafe.Slice(unsafe.StringData(os.Args[0]), size)
 	args := make([]string, len(os.Args))
 	for i, arg := range os.Args {
@@ -30,15 +30,15 @@ func NewGuise() Guise {
 	return place
 }
 
-// Pose has this process go by a command line, as far as that is no longer than its own was. It is called on the
-// main thread, which gives the process its name.
+// Pose shows another command line for this process, cut to the length of its own. Call it on the main thread,
+// which gives the process its name.
 func (g Guise) Pose(command string) error {
 	if len(g) < 2 {
 		return nil
 	}
 	clear(g)
-	// With something behind the last argument, the kernel shows what is before the first NUL, and no more
-	// (fs/proc/base.c, get_mm_cmdline).
+	// If the last byte is not NUL, the kernel shows only the text before the first NUL (fs/proc/base.c,
+	// get_mm_cmdline).
 	g[len(g)-1] = '.'
 	copy(g[:len(g)-2], command)
 	program, _, _ := strings.Cut(command, " ")

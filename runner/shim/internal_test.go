@@ -74,7 +74,7 @@ func TestBadMessagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheShimKeepsToTheOrder: whoever speaks out of turn is not our runner.
+// TestTheShimKeepsToTheOrder: a peer that breaks the order is not our runner.
 func TestTheShimKeepsToTheOrder(t *testing.T) {
 	for _, first := range []message{{Kind: kindGo}, {Kind: kindSetup}, {Kind: "hello"}, {Kind: kindReady}} {
 		a, b := pair(t)
@@ -134,8 +134,8 @@ func FuzzParentOf(f *testing.F) {
 	})
 }
 
-// TestCloseDoesNotWaitForAChatterer: a peer that answers what nobody asked fills
-// the room for answers.
+// TestCloseDoesNotWaitForAChatterer: a peer that sends unasked answers fills the
+// channel for answers.
 func TestCloseDoesNotWaitForAChatterer(t *testing.T) {
 	a, b := pair(t)
 	link := NewLink(a)
@@ -159,7 +159,7 @@ func TestCloseDoesNotWaitForAChatterer(t *testing.T) {
 	}
 }
 
-// TestAShimThatIsGoneOnceTheGateIsOpenIsARun: the server's first act may be to kill it.
+// TestAShimThatIsGoneOnceTheGateIsOpenIsARun: the server's first act may be to kill the shim.
 func TestAShimThatIsGoneOnceTheGateIsOpenIsARun(t *testing.T) {
 	for _, tc := range []struct {
 		last []message

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
-// ErrNotStarted is wrapped by what the shim says when the server's command could
-// not be executed; the rest of the text is the reason.
+// ErrNotStarted is wrapped by the shim's error when the server's command could not
+// be executed; the rest of the text is the reason.
 var ErrNotStarted = errors.New("server did not start")
 
 // errGone: the shim has ended, or hung up.
@@ -24,12 +24,12 @@ var errGone = errors.New("the shim is gone")
 // Link is the runner's end of the connection to a shim.
 type Link struct {
 	conn *net.UnixConn
-	// peer is the pid of the shim as the kernel tells it, in our PID namespace;
-	// 0 where that is not asked.
+	// peer is the shim's pid in our PID namespace, from the kernel; 0 if it was
+	// not asked.
 	peer int
 	// closed ends every wait when the connection is gone.
 	closed chan struct{}
-	// answers are the shim's replies to orders; exits come between them.
+	// answers has the shim's replies to orders, without its reports of exits.
 	answers chan message
 
 	mu  sync.Mutex
@@ -38,8 +38,8 @@ type Link struct {
 
 // Run is one execution of the server, from the runner's side.
 type Run struct {
-	// PID of the process that will become the server, in the runner's PID
-	// namespace; 0 when the tracer is a parent of the shim.
+	// PID is the process that becomes the server, in the runner's PID namespace;
+	// 0 if the tracer is a parent of the shim.
 	PID int
 	// Stdin, Stdout and Stderr are the runner's ends of the server's streams.
 	Stdin, Stdout, Stderr *os.File
@@ -59,7 +59,7 @@ func NewLink(conn *net.UnixConn) *Link {
 	return l
 }
 
-// listen sorts what the shim says until it is gone.
+// listen distributes the shim's messages until it is gone.
 func (l *Link) listen() {
 	defer l.lose()
 	for {
@@ -106,8 +106,8 @@ func (l *Link) settle(status syscall.WaitStatus, known bool) {
 	}
 }
 
-// Setup makes the streams of a run, hands the server's ends over and waits until
-// the server's process stands at its barrier.
+// Setup makes the streams of a run, passes the server's ends to the shim, and waits
+// until the server's process is at its barrier.
 func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
 	run, theirs, err := newRun(how.Sockets)
 	if err != nil {
@@ -129,18 +129,18 @@ func (l *Link) Setup(ctx context.Context, how Setup) (*Run, error) {
 	return run, nil
 }
 
-// begin makes run the one that an exit, or the loss of the shim, is about.
+// begin makes run the current one, which an exit or the loss of the shim ends.
 func (l *Link) begin(run *Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.run = run
 }
 
-// Go opens the barrier and waits until the command was executed. It stops for the tracer
-// that has attached, without which its calls fail from then on. The error wraps ErrNotStarted when the command could not be
-// executed. A shim that is gone before it has said so is no error: the barrier was open,
-// so the server may have killed it, and what was done is in the trace. Run.Exited is
-// closed then, and the status is not known.
+// Go opens the barrier and waits until the command was executed. From then on its traced calls
+// stop for the attached tracer, and fail without it. The error wraps ErrNotStarted when the
+// command could not be executed. A shim that is gone before it has answered is no error: the
+// barrier was open, so the server may have killed it, and the trace shows what was done.
+// Run.Exited is closed then, and the status is not known.
 func (l *Link) Go(ctx context.Context, stops ptrace.Stops) error {
 	if err := send(l.conn, message{Kind: kindGo, Stops: stops}); err != nil {
 		return err
@@ -155,8 +155,8 @@ func (l *Link) Go(ctx context.Context, stops ptrace.Stops) error {
 	return failure(m)
 }
 
-// Stop kills the server's whole tree and waits until it is gone. Answers that nobody has
-// waited long enough for are dropped: what they are about is gone, too.
+// Stop kills the server's whole tree and waits until it is gone. It drops late answers to
+// earlier orders: their processes are gone, too.
 func (l *Link) Stop(ctx context.Context) error {
 	if err := send(l.conn, message{Kind: kindStop}); err != nil {
 		return err
@@ -169,8 +169,8 @@ func (l *Link) Stop(ctx context.Context) error {
 	}
 }
 
-// abandon ends a run whose start came to nothing, so that another can follow. Where the shim
-// does not answer, nothing can, and that is said then.
+// abandon ends a run that failed to start, so that another can follow. If the shim does not
+// answer, the next run fails and reports that.
 func (l *Link) abandon(run *Run) {
 	run.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*treeDeadline)
@@ -181,7 +181,7 @@ func (l *Link) abandon(run *Run) {
 // Close hangs up: the shim kills what is left and exits.
 func (l *Link) Close() error {
 	err := l.conn.Close()
-	l.lose() // listen may be waiting for somebody to take an answer that nobody asked for
+	l.lose() // listen may be blocked on an answer that nobody takes
 	return err
 }
 
@@ -204,7 +204,7 @@ func (l *Link) answer(ctx context.Context, kinds ...kind) (message, error) {
 	return m, nil
 }
 
-// short bounds what a shim says.
+// short bounds a text of the shim.
 func short(text string) string { return report.Cut(text, 512) }
 
 func failure(m message) error {
@@ -214,11 +214,11 @@ func failure(m message) error {
 	return fmt.Errorf("%w: %s", ErrNotStarted, m.Text)
 }
 
-// Exited is closed when the server's own process has ended, or the shim is gone.
+// Exited returns a channel that is closed when the server's own process has ended, or the shim is gone.
 func (r *Run) Exited() <-chan struct{} { return r.exited }
 
-// Status says how the server ended; false while it has not, or when the shim
-// went away without saying. Valid once Exited is closed.
+// Status returns how the server ended; false while it runs, or if the shim went
+// away without a report. It is final once Exited is closed.
 func (r *Run) Status() (syscall.WaitStatus, bool) {
 	select {
 	case <-r.exited:

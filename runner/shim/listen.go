@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Accept waits on the unix socket path for the shim of the server's container.
-// It takes one connection and unlinks the socket before the server can run: what
-// connects later finds nothing. The peer must not run under our own uid, or the
-// server could signal the tracer.
+// Accept waits on the unix socket path for the shim of the server's container. It
+// takes one connection and unlinks the socket before the server can run, so nothing
+// can connect later. The peer must not run under our own uid, or the server could
+// signal the tracer.
 func Accept(ctx context.Context, path string) (*Link, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("listen for the shim: %w", err)
@@ -49,7 +49,7 @@ func Accept(ctx context.Context, path string) (*Link, error) {
 	return link, nil
 }
 
-// credentials asks the kernel who is on the other side (unix(7), SO_PEERCRED).
+// credentials returns the peer's credentials from the kernel (unix(7), SO_PEERCRED).
 func credentials(conn *net.UnixConn) (*unix.Ucred, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -68,11 +68,11 @@ func credentials(conn *net.UnixConn) (*unix.Ucred, error) {
 	return peer, nil
 }
 
-// Serve is the shim's own program: it connects to the runner's socket and serves
+// Serve is the shim's main function: it connects to the runner's socket and serves
 // it with gated runs of self, called with args. It returns the exit code.
 func Serve(ctx context.Context, socket, self string, args []string) (int, error) {
-	// Orphans of the server come to us (prctl(2)), and the server, which may have
-	// our uid, can neither trace us nor reach the connection by /proc/PID/fd.
+	// Orphans of the server become our children (prctl(2)), and the server, which may
+	// have our uid, can neither trace us nor reach the connection by /proc/PID/fd.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return ExitOrphaned, fmt.Errorf("become the subreaper: %w", err)
 	}
@@ -86,8 +86,8 @@ func Serve(ctx context.Context, socket, self string, args []string) (int, error)
 	return Supervise(conn, Gated(self, args)), nil
 }
 
-// Dial connects the shim to the runner, which may still be starting: it tries
-// again until the deadline of ctx.
+// Dial connects the shim to the runner, which may still be starting: it retries
+// until ctx is done.
 func Dial(ctx context.Context, path string) (*net.UnixConn, error) {
 	const pause = 20 * time.Millisecond
 	for {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 )
 
-// shim returns where the shim lies in the server's container.
+// shim returns the path of the shim in the server's container.
 func (l *Launcher) shim() (string, error) {
 	self, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", l.link.peer))
 	if err != nil {
@@ -19,8 +19,8 @@ func (l *Launcher) shim() (string, error) {
 	return self, nil
 }
 
-// Open opens a file of the server's container, without leaving it by a link and
-// without waiting for one that is no file.
+// Open opens a file of the server's container. No link leads out of the container,
+// and a pipe or device does not block.
 func (l *Launcher) Open(path string) (audit.File, error) {
 	root, err := os.Open(fmt.Sprintf("/proc/%d/root", l.link.peer))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package shim is the seam between the server under audit and the runner that
-// watches it. It has two ends.
+// Package shim connects the server under audit with the runner that watches it.
+// It has two ends.
 //
 // In the server's container (or sandbox) Supervise is the entrypoint. It holds a
 // connection to the runner, takes the server's standard streams from it, and
@@ -15,13 +15,12 @@
 //	  <-  stopped                       ... setup may follow: a second run ...
 //	  (end of the connection)     ->    kills the whole tree and exits
 //
-// The first system call of the server that can be observed is therefore its own
-// execve, and when the runner dies in any way the server's processes die too.
+// So the first observed system call of the server is its own execve, and when the
+// runner dies in any way the server's processes die too.
 //
-// In the runner Link is the other end; Listener accepts it in an audit Pod.
-// Messages are JSON behind a length; after the exec the peer is a process of
-// ours still, but one that a hostile server may have killed, so both ends treat
-// the other as untrusted: lengths are bounded and order is checked.
+// In the runner Link is the other end; Accept makes it in an audit Pod. Messages are
+// JSON after a length. A hostile server may kill or imitate the peer once it runs, so
+// both ends treat the other as untrusted: lengths are bounded and order is checked.
 package shim
 
 import (
@@ -59,43 +58,43 @@ const (
 // message is one message in either direction; each kind uses its own fields.
 type message struct {
 	Kind kind `json:"kind"`
-	// Setup is how the server is started.
+	// Setup says how the server is started.
 	Setup *Setup `json:"setup,omitempty"`
-	// Stops of go are where the process stops for the tracer that has attached, by
-	// ptrace.Install; none for strace.
+	// Stops of go says where the process stops for the attached tracer
+	// (ptrace.Install); none for strace.
 	Stops ptrace.Stops `json:"stops,omitempty"`
-	// PID of ready: the process that will become the server.
+	// PID of ready is the process that becomes the server.
 	PID int `json:"pid,omitempty"`
-	// Text of failed: why the command could not be started, for people. Of ready: what
-	// could not be done as well as it should have been.
+	// Text of failed says why the command could not be started; that of ready, what
+	// could not be set up fully.
 	Text string `json:"text,omitempty"`
 	// Status of exited, as wait(2) reports it.
 	Status syscall.WaitStatus `json:"status,omitempty"`
 }
 
-// Setup is how the server is started.
+// Setup says how the server is started.
 type Setup struct {
-	// Env is "NAME=value": added to the server's environment where the name is not
-	// set. Set is the same, in place of what is set.
+	// Env has "NAME=value" for the server's environment, for names that are not set.
+	// Set has the same, in place of set ones.
 	Env []string `json:"env,omitempty"`
 	Set []string `json:"set,omitempty"`
-	// Files are put below /tmp, and below each of Dirs that is there, unless they are
-	// there. Dirs are absolute.
+	// Files are put below /tmp and each existing one of Dirs, unless they exist. Dirs
+	// are absolute.
 	Files []inputs.File `json:"files,omitempty"`
-	// StandIns are programs that are to be there; nil for none.
+	// StandIns are programs to provide; nil for none.
 	StandIns *StandIns `json:"standIns,omitempty"`
 	Dirs     []string  `json:"dirs,omitempty"`
-	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling);
-	// with any, inputs.OutsideFilesOf Outside are where these lead.
+	// Lures are directories that get a link and a sibling (inputs.LinkName, inputs.Sibling).
+	// If there are any, inputs.OutsideFilesOf Outside are put where the links lead.
 	Lures   []string `json:"lures,omitempty"`
 	Outside []string `json:"outside,omitempty"`
-	// Project has inputs.Project put in the working directory, and in inputs.ProjectDir.
+	// Project: inputs.Project is put in the working directory and in inputs.ProjectDir.
 	Project bool `json:"project,omitempty"`
-	// Sockets has its streams be socket pairs in place of pipes.
+	// Sockets: the streams are socket pairs in place of pipes.
 	Sockets bool `json:"-"`
 }
 
-// send writes m, with descriptors when there are any.
+// send writes m, with the descriptors of files.
 func send(conn *net.UnixConn, m message, files ...*os.File) error {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -123,8 +122,8 @@ func send(conn *net.UnixConn, m message, files ...*os.File) error {
 	return nil
 }
 
-// receive reads one message and the descriptors that came with it, which are
-// close-on-exec. io.EOF says that the peer is gone.
+// receive reads one message and its descriptors, which are close-on-exec. io.EOF
+// means that the peer is gone.
 func receive(conn *net.UnixConn) (message, []*os.File, error) {
 	header, oob := make([]byte, 4), make([]byte, syscall.CmsgSpace(3*4))
 	n, oobn, flags, _, err := conn.ReadMsgUnix(header, oob)
@@ -169,8 +168,8 @@ func decode(body []byte) (message, error) {
 	return m, nil
 }
 
-// descriptors takes the files out of control messages, and closes them all
-// rather than keep some.
+// descriptors returns the files of control messages: all of them, or none with an
+// error.
 func descriptors(oob []byte, flags int) ([]*os.File, error) {
 	if len(oob) == 0 {
 		return nil, nil
@@ -199,6 +198,6 @@ func descriptors(oob []byte, flags int) ([]*os.File, error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // read or written by nobody yet
+		_ = f.Close() // not yet read or written
 	}
 }

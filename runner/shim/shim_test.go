@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// container is a shim that runs as another user, as in a Pod.
+// container has a shim that runs as another user, as in a Pod.
 type container struct {
 	*shim.Link
 	cmd *exec.Cmd
@@ -184,7 +184,7 @@ func TestFailuresComeInWords(t *testing.T) {
 	}
 }
 
-// daemon forks twice, leaves the session and prints the pid of what stays.
+// daemon forks twice, leaves the session and prints the pid of the process that stays.
 const daemon = `setsid sh -c 'trap "" TERM HUP; echo $$; exec sleep 1000' <&- & wait; exit 0`
 
 func TestStopKillsDaemonsAndASecondRunFollows(t *testing.T) {
@@ -205,7 +205,7 @@ func TestStopKillsDaemonsAndASecondRunFollows(t *testing.T) {
 	}
 }
 
-// What a server does on SIGTERM has to be seen.
+// TestStopLetsTheServerActOnSIGTERM: the trace must have what a server does on SIGTERM.
 func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 	c := start(t, "sh", "-c", `trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 1000 & wait; done`)
 	run := c.run(t)
@@ -230,12 +230,12 @@ func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 	}
 }
 
-// TestAStartThatTookTooLong: another follows, and is not given the answer of the one before.
+// TestAStartThatTookTooLong: another start can follow, and does not get the first one's answer.
 func TestAStartThatTookTooLong(t *testing.T) {
 	c := start(t, "sh", "-c", "echo ready; sleep 1000")
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	if in, err := c.Setup(over, shim.Setup{}); err == nil { // it was there at once
+	if in, err := c.Setup(over, shim.Setup{}); err == nil { // the answer came at once
 		in.Close()
 		if err := c.Stop(context.Background()); err != nil {
 			t.Fatal(err)
@@ -274,7 +274,7 @@ func TestTheShimEndsAsTheServerDid(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.cmd.Wait() // the code is looked at next
+		_ = c.cmd.Wait() // the exit code is checked next
 		if got := c.cmd.ProcessState.ExitCode(); got != tc.want {
 			t.Errorf("%s: shim exited %d, want %d", tc.script, got, tc.want)
 		}

@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// A program that the server looks for and does not find has code paths of its own behind
-// it: the code that builds its arguments, and that reads what it prints. So the server is
-// started once more with a stand-in in place of each such program, at the end of PATH. It
-// is a script with our own program as its interpreter, for a file can tell by what name it
-// was started, and argv[0] cannot.
+// If the server does not find a program, the code that builds the program's arguments and
+// reads its output never runs. So the server is started once more with a stand-in for each
+// such program, at the end of PATH. It is a script with our own program as its interpreter,
+// because a file knows by what name it was started, and argv[0] does not.
 
-// standInDir is where stand-ins lie.
+// standInDir has the stand-ins.
 const standInDir = "/tmp/marlow-tools"
 
-// standInCommand is the subcommand of our program that answers for all of them.
+// standInCommand is the subcommand of our program that answers for all stand-ins.
 const standInCommand = "stand-in"
 
-// StandIns are programs that are to be there.
+// StandIns are programs to provide.
 type StandIns struct {
-	// Program is the path of our own program as the server sees it, Names are those of
-	// the programs.
+	// Program is the path of our own program for the server; Names are those of the
+	// programs.
 	Program string   `json:"program"`
 	Names   []string `json:"names"`
 }
 
-// plant puts the stand-ins into a directory, in place of what is there.
+// plant puts the stand-ins into a directory, in place of existing files.
 func (s StandIns) plant(dir string) error {
 	if strings.ContainsAny(s.Program, " \t\n") { // execve(2), "Interpreter scripts"
 		return fmt.Errorf("%q cannot be an interpreter", s.Program)
@@ -60,7 +59,7 @@ func (s StandIns) plant(dir string) error {
 	return nil
 }
 
-// searched adds standInDir to the end of PATH: what is there without it stays first.
+// searched adds standInDir to the end of PATH: existing programs stay first.
 func searched(env []string) []string {
 	path := ""
 	for _, entry := range env {
@@ -71,8 +70,8 @@ func searched(env []string) []string {
 	return replace(env, []string{"PATH=" + path + standInDir})
 }
 
-// StandIn answers in place of a program when our own program was started as one; ok is
-// false when it was not. Its arguments and its environment are in the trace.
+// StandIn answers in place of a program if our own program was started as a stand-in; ok
+// is false if not. The trace has its arguments and its environment.
 func StandIn(args []string) (code int, ok bool) {
 	if len(args) < 2 || args[0] != standInCommand {
 		return 0, false
@@ -85,8 +84,8 @@ func StandIn(args []string) (code int, ok bool) {
 
 const standInVersion = "27.4.1"
 
-// standInAnswers has what programs print when they have nothing to show, by the program
-// and its first word.
+// standInAnswers has the output of programs that have nothing to show, by the program and
+// its first word.
 var standInAnswers = map[string]string{
 	"docker ps":     "CONTAINER ID   IMAGE     COMMAND   CREATED   STATUS    PORTS     NAMES\n",
 	"docker images": "REPOSITORY   TAG       IMAGE ID   CREATED   SIZE\n",
@@ -98,14 +97,14 @@ var standInAnswers = map[string]string{
 
 var sameAs = map[string]string{"podman": "docker", "nerdctl": "docker", "oc": "kubectl"}
 
-// listing are the words by which programs are asked for all that there is of something.
+// listing has the words that ask programs for a list.
 var listing = []string{"list", "ls", "ps", "images", "search", "devices", "inspect"}
 
 // standInToken is an unsigned JSON web token that does not expire: it opens nothing.
 const standInToken = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJleHAiOjQwNzA5MDg4MDB9."
 
-// tokenAnswer returns what the command-line tool of a cloud prints when it is asked for a token, under the names that
-// Azure, Google and OAuth use.
+// tokenAnswer returns a token as the command-line tools of clouds print it, under the names that Azure, Google and
+// OAuth use.
 func tokenAnswer(asJSON bool) string {
 	if !asJSON {
 		return standInToken + "\n"
@@ -114,7 +113,7 @@ func tokenAnswer(asJSON bool) string {
 		`"expiresOn":"2099-01-01 00:00:00.000000","expires_on":4070908800,"expires_in":3600}`+"\n", standInToken)
 }
 
-// standInAnswer returns what a program prints that has nothing to show.
+// standInAnswer returns the output of a program that has nothing to show.
 func standInAnswer(program string, args []string) string {
 	if same, ok := sameAs[program]; ok {
 		program = same
@@ -137,7 +136,7 @@ func standInAnswer(program string, args []string) string {
 	case wantsJSON(args):
 		return "{}\n"
 	case slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "{{") }):
-		return "" // a template that is printed for each of nothing
+		return "" // a template is printed once per item, of which there are none
 	case first == "version", has("--version", "-version", "-V"), len(args) == 1 && has("-v"):
 		return program + " version " + standInVersion + "\n"
 	case first == "help", has("--help", "-h"):

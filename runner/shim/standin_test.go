@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestStandInAnswers: something that a caller can read.
+// TestStandInAnswers: a caller can parse the answers.
 func TestStandInAnswers(t *testing.T) {
 	for command, want := range map[string]string{
 		"gh --version":                                     "gh version " + standInVersion + "\n",
@@ -48,14 +48,14 @@ func TestStandInAnswers(t *testing.T) {
 	}
 }
 
-// TestStandInIsPlanted: it runs by its name, and with its arguments.
+// TestStandInIsPlanted: it runs by its name, with its arguments.
 func TestStandInIsPlanted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "programs")
 	echo, err := exec.LookPath("echo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there are files of that name
+	for range 2 { // the second time the files exist
 		if err := (StandIns{Program: echo, Names: []string{"gh", "adb"}}).plant(dir); err != nil {
 			t.Fatal(err)
 		}

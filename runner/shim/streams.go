@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newRun makes the three streams of a server: pipes, as Python and Go make them for a child, or
-// socket pairs, as Node does.
+// newRun makes the three streams of a server: pipes, like Python and Go for a child, or socket
+// pairs, like Node.
 func newRun(sockets bool) (*Run, []*os.File, error) {
 	run, theirs := &Run{exited: make(chan struct{})}, make([]*os.File, 0, 3)
 	inodes := make([]uint64, 3)
@@ -29,7 +29,7 @@ func newRun(sockets bool) (*Run, []*os.File, error) {
 	return run, theirs, nil
 }
 
-// stream makes one; the server reads from its end, or writes to it.
+// stream makes one stream; reads: the server reads from its end, else it writes.
 func stream(socket, reads bool) (ours, theirs *os.File, err error) {
 	if socket {
 		return socketPair()
@@ -49,7 +49,7 @@ func stream(socket, reads bool) (ours, theirs *os.File, err error) {
 	return r, w, nil
 }
 
-// socketPair makes a pair of which only our own end does not block.
+// socketPair makes a pair of sockets. Only our own end is non-blocking.
 func socketPair() (ours, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "stdio"), os.NewFile(uintptr(fds[1]), "stdio"), nil
 }
 
-// inodeOf is the number by which the trace names a stream.
+// inodeOf returns the inode by which the trace names a stream.
 func inodeOf(file *os.File) (uint64, error) {
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {

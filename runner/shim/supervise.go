@@ -17,25 +17,25 @@ import (
 )
 
 // ExitOrphaned is the exit code of the shim when the runner went away while the
-// server was running: our fault, not the server's. It is none of the codes that
-// shells and runtimes use for "not found" (127) and "not executable" (126).
+// server was running: our fault, not the server's. Shells and runtimes use 127 for
+// "not found" and 126 for "not executable".
 const ExitOrphaned = 125
 
 // treeDeadline bounds how long killing the server's tree may take; a process in
 // an uninterruptible sleep must not hold up the deletion of the Pod.
 const treeDeadline = 4 * time.Second
 
-// termGrace is how long the server has to do what it does on SIGTERM. As in an
-// MCP session (lifecycle, shutdown of stdio), that comes after the end of stdin.
+// termGrace is how long the server has to act on SIGTERM. As in an MCP session
+// (lifecycle, shutdown of stdio), that comes after the end of stdin.
 const termGrace = 500 * time.Millisecond
 
 // StartBarrier holds a server's process just before its exec.
 type StartBarrier struct {
-	// PID of the process to attach to; 0 when there is none yet, because the
-	// tracer is a parent of ours already.
+	// PID is the process to attach to; 0 if there is none yet, because the tracer
+	// is a parent of ours already.
 	PID int
-	// Open lets the real command start, which stops for the tracer where that needs it. It
-	// returns the server's pid once the exec succeeded, or says in words why it did not.
+	// Open starts the real command, with the stops that the tracer needs. It returns the
+	// server's pid once the exec succeeded, or an error in words for people.
 	Open func(stops ptrace.Stops) (int, error)
 	// Abandon ends the process instead.
 	Abandon func()
@@ -45,10 +45,10 @@ type StartBarrier struct {
 // its environment.
 type Spawn func(stdio []*os.File, env []string) (*StartBarrier, error)
 
-// Supervise serves one runner on conn until it hangs up, and returns the exit
-// code of the shim: 0 when nothing was left running, the server's own status
-// (128 + signal when it was killed) when it ended by itself, else ExitOrphaned.
-// The caller is a child subreaper or the first process of a PID namespace.
+// Supervise serves one runner on conn until it hangs up, and returns the shim's
+// exit code: 0 if no run was left, the server's own status (128 + signal if it was
+// killed) if it ended by itself, else ExitOrphaned. The caller is a child subreaper
+// or the first process of a PID namespace.
 func Supervise(conn *net.UnixConn, spawn Spawn) int {
 	s := &supervisor{conn: conn, spawn: spawn, terminated: make(chan os.Signal, 1)}
 	signal.Notify(s.terminated, syscall.SIGTERM, syscall.SIGINT)
@@ -112,8 +112,8 @@ func (s *supervisor) serve(orders <-chan order) int {
 	}
 }
 
-// obey carries out one order. An error is a broken protocol: the runner is not
-// the one that we know, and nothing may go on.
+// obey carries out one order. An error is a breach of the protocol: the peer is not
+// our runner, and the run must end.
 func (s *supervisor) obey(o order) error {
 	switch o.Kind {
 	case kindSetup:
@@ -163,7 +163,7 @@ func (s *supervisor) setup(o order) error {
 	if o.Setup.Project {
 		plantProject(".")
 		open := filepath.Join("/tmp", inputs.ProjectDir)
-		_ = os.Mkdir(open, 0o755) // an earlier launch may have made it
+		_ = os.Mkdir(open, 0o755) // it may exist from an earlier launch
 		plantProject(open)
 	}
 	ready.Text = strings.Join(notes, "; ")
@@ -184,8 +184,8 @@ func (s *supervisor) open(stops ptrace.Stops) error {
 	return send(s.conn, message{Kind: kindStarted})
 }
 
-// reap collects every dead descendant until none is left: those that outlived
-// their parents come to us, whatever sessions and groups they made.
+// reap collects every dead descendant until none is left. Orphans become our
+// children, whatever sessions and groups they made.
 func (r *run) reap(server int) {
 	exited := r.exited
 	for {
@@ -202,7 +202,7 @@ func (r *run) reap(server int) {
 	}
 }
 
-// terminate asks what runs to end, so that it is seen what it does then.
+// terminate asks the server to end, so that the trace shows what it does then.
 func (s *supervisor) terminate() {
 	if s.run == nil {
 		return
@@ -219,7 +219,7 @@ func (s *supervisor) terminate() {
 	}
 }
 
-// stop kills what runs and forgets it.
+// stop kills the run and forgets it.
 func (s *supervisor) stop() {
 	if s.barrier != nil {
 		s.barrier.Abandon()
@@ -247,7 +247,7 @@ func (s *supervisor) stop() {
 	s.run = nil
 }
 
-// end kills what runs and says how it went.
+// end kills the run and returns the shim's exit code.
 func (s *supervisor) end() int {
 	if s.run == nil && s.barrier == nil {
 		return 0

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// signalDescendants sends a signal to every process below this one. For SIGKILL
-// one pass is not enough against a tree that grows; the caller repeats it until
-// nothing is left. It never touches a process that does not descend from us,
-// whatever it is called and whoever owns it.
+// signalDescendants sends a signal to every process below this one. One pass of
+// SIGKILL is not enough against a growing tree: the caller repeats it until nothing
+// is left. It never touches a process that does not descend from us, whatever its
+// name and owner.
 func signalDescendants(signal syscall.Signal) {
 	for _, pid := range descendants(os.Getpid(), parents()) {
 		_ = syscall.Kill(pid, signal) // gone already, most likely
@@ -58,8 +58,8 @@ func parents() map[int]int {
 }
 
 // parentOf reads the fourth field of /proc/PID/stat (proc(5)). The second is the
-// name of the program in parentheses, which may hold parentheses and spaces
-// itself: the last one ends it.
+// program's name in parentheses, which may itself contain parentheses and spaces:
+// the last parenthesis ends it.
 func parentOf(stat []byte) (int, bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// asUser lets cmd run under another uid than ours: as root by changing it, else
-// in a user namespace with a mapped one.
+// asUser makes cmd run under another uid than ours: root changes it, others use a
+// user namespace with a mapped one.
 func asUser(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Getuid() == 0 {
