@@ -12,35 +12,34 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// DefaultEffects is how many distinct effects a Builder keeps by default. One
-// takes at most about 8 KiB, when a hostile server makes it so: a path, the
-// arguments of a program, and two calls as people read them. All take less than
-// 128 MiB.
+// DefaultEffects bounds the distinct effects that a Builder keeps by default. A
+// hostile server can make one take about 8 KiB: a path, the arguments of a program,
+// and the details of two calls. All take less than 128 MiB.
 const DefaultEffects = 16384
 
-// placesOfFact is the cost of an effect's texts, in places where it is seen: a file that is read by a program which
-// every call starts is one fact in many places, and costs a quarter of another file in each of them.
+// placesOfFact is the cost of a fact's texts, in places where it is seen: a file that is read by a program which every
+// call starts is one fact in many places, and costs in each of them a quarter of a new file.
 const placesOfFact = 3
 
 // Limits bound a Builder.
 type Limits struct {
-	// Effects is how many effects are kept that have nothing in common; 0 means DefaultEffects.
+	// Effects bounds the kept effects that share no fact; 0 means DefaultEffects.
 	Effects int
-	// Home is the server's home directory: what happens below it is kept
-	// longest when there is too much.
+	// Home is the server's home directory: effects below it are dropped late
+	// when there are too many.
 	Home string
-	// Sensitive tells which paths are kept as long, and are never noise; nil for
-	// none but those that secrets usually have.
+	// Sensitive selects paths that are dropped last, and are never noise; nil
+	// for only the usual paths of secrets.
 	Sensitive func(path string) bool
 }
 
-// Builder takes in events. Only Active may be called from another goroutine.
+// Builder collects effects from events. Only Active may be called from another goroutine.
 type Builder struct {
 	limits Limits
 	filter *noise.Filter
 	facts  map[Fact]*fact
 	kept   map[key]*record
-	// ranks holds the same records by worth and kind, so that the cheapest go first.
+	// ranks has the same records by rank and kind, to drop the least valuable first.
 	ranks   [ranks]map[Kind][]*record
 	noise   tally
 	dropped int
@@ -57,23 +56,23 @@ func New(limits Limits) *Builder {
 		filter: noise.New(limits.Home, limits.Sensitive)}
 }
 
-// fact is one that is kept, and how many records have it.
+// fact is a kept fact, with the number of records that have it.
 type fact struct {
 	Fact
 	places int
 }
 
-// key tells effects apart before the ledger is known. Requests are sent one at
-// a time, so for one value of At.In there are three places at most: before the
-// response, soon after it, and later. A record's first and last sighting show
-// two of them, the earliest and the latest. Its moment is without At.Out and Time.
+// key identifies effects before the ledger is known. Requests are sent one at a
+// time, so one value of At.In has at most three places: before the response, soon
+// after it, and later. A record's first and last sighting show the earliest and the
+// latest of them. Its moment is without At.Out and Time.
 type key struct {
 	moment ledger.Moment
 	*fact
 }
 
-// sighting is one call. at and time are those of its moment, which shares the
-// rest with its record's key.
+// sighting is one call. at and time belong to its moment, which shares the rest
+// with its record's key.
 type sighting struct {
 	seq    uint64
 	at     trace.Position
@@ -83,7 +82,7 @@ type sighting struct {
 	bytes  int64
 }
 
-// before orders sightings of one key by where in the session they are.
+// before orders sightings of one key by their place in the session.
 func (s sighting) before(other sighting) bool {
 	return s.at.Out < other.at.Out || s.at.Out == other.at.Out && s.time.Before(other.time)
 }
@@ -103,7 +102,7 @@ func (r *record) where(l ledger.Ledger, s sighting) ledger.Where {
 	return l.At(m)
 }
 
-// Add takes in one event.
+// Add adds one event.
 func (b *Builder) Add(e trace.Event) {
 	if e.Op == trace.OpExec && e.Errno == "" {
 		b.filter.Executed(e.Path, e.Argv)
@@ -130,11 +129,11 @@ func (b *Builder) Add(e trace.Event) {
 	}
 }
 
-// missing counts the bytes of a payload that the trace does not have.
+// missing counts the bytes of a payload that are not in the trace.
 func (b *Builder) missing(e trace.Event) {
 	n := e.Size - int64(len(e.Data))
 	switch {
-	case n <= 0 || e.From != "": // the read of that file is an effect of its own
+	case n <= 0 || e.From != "": // the read of that file is a separate effect
 	case e.Op == trace.OpStore:
 		if _, ok := b.filter.Reason(noise.Access{Path: e.Path, Change: true}); !ok {
 			b.cut.Here += n
@@ -189,7 +188,7 @@ func (b *Builder) add(moment ledger.Moment, f Fact, seen sighting) {
 	b.ranks[worth][f.Kind] = append(b.ranks[worth][f.Kind], r)
 }
 
-// full reports whether there is no room for one more place of a fact.
+// full reports whether there is no room for another place of a fact.
 func (b *Builder) full(f Fact) bool {
 	need := 1
 	if b.facts[f] == nil {
@@ -198,8 +197,8 @@ func (b *Builder) full(f Fact) bool {
 	return len(b.facts)*placesOfFact+len(b.kept)+need > b.limits.Effects*(placesOfFact+1)
 }
 
-// makeRoom drops the latest effect of the lowest rank below the new one's. Within the new
-// one's own rank it drops only from a more frequent kind: ever new programs leave room for a connection.
+// makeRoom drops the latest effect of the lowest rank, up to the new one's. Within the new
+// one's own rank it drops only from a more frequent kind: many programs leave room for a connection.
 func (b *Builder) makeRoom(worth rank, kind Kind) bool {
 	for cheaper := range worth + 1 {
 		most := largest(b.ranks[cheaper])
@@ -231,8 +230,8 @@ func largest(of map[Kind][]*record) Kind {
 	return most
 }
 
-// Build joins what was seen with what the server was asked. The Builder may be
-// added to and built again.
+// Build joins the effects with the requests to the server. More events may follow,
+// and another Build.
 func (b *Builder) Build(l ledger.Ledger) Profile {
 	type place struct {
 		Fact

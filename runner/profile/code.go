@@ -11,32 +11,32 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// scratch is where the audit's own arguments lead, so that what is read there in a call
-// is the argument and no code.
+// scratch is where the audit's own arguments lead: a file that a call reads there is the
+// argument, not code.
 const scratch = "/tmp"
 
-// The bounds of a Code: paths, and scripts, that it remembers.
+// Bounds of the paths, and of the scripts, that a Code remembers.
 const (
 	maxCode    = 4096
 	maxScripts = 64
 )
 
-// Code collects from where programs were started, and from where loaders and interpreters
-// loaded code or looked for it. The zero value is empty.
+// Code collects the places from which programs were started, and from which loaders and
+// interpreters loaded code or looked for it. The zero value is empty.
 type Code struct {
 	seen map[string]bool
-	// early are those below scratch, with the first moment of each; made are the files
+	// early has the places below scratch, with the first moment of each; made has the files
 	// there that the server wrote itself.
 	early map[string]ledger.Moment
 	made  map[string]bool
-	// scripts are the files that interpreters were started with, and whether by Python.
+	// scripts has the files that interpreters were started with; true: by Python.
 	scripts map[string]bool
-	// modules are processes of Python whose working directory has modules, which is not known yet.
+	// modules has Python processes with modules in their working directory, which is not known yet.
 	modules map[int]bool
 	lost    bool
 }
 
-// Add takes in one event.
+// Add adds one event.
 func (c *Code) Add(e trace.Event) {
 	switch e.Op {
 	case trace.OpExec:
@@ -126,17 +126,17 @@ func (c *Code) started(e trace.Event) {
 
 func isPython(program string) bool { return program == "python" || program == "pypy" }
 
-// interpreters run the file that their first argument names, whatever its name is.
+// interpreters run the file that their first argument names, whatever its name.
 var interpreters = []string{
 	"python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "luajit", "tclsh", "Rscript", "julia", "awk", "gawk", "mawk",
 	"sh", "bash", "dash", "ash", "zsh", "ksh", "busybox",
 }
 
-// homed are those that load code from below the home, without a word in the trace where
-// stat(2) found nothing there.
+// homed load code from below the home; the trace does not show when their stat(2) finds
+// nothing there.
 var homed = []string{"python", "pypy", "node", "nodejs", "bun", "ruby", "Rscript", "julia"}
 
-// interpreter is the name of an interpreter without its version; empty for another program.
+// interpreter returns the name of an interpreter without its version; empty for another program.
 func interpreter(program string) string {
 	base := strings.TrimRight(path.Base(program), "0123456789.-")
 	if slices.Contains(interpreters, base) {
@@ -145,8 +145,8 @@ func interpreter(program string) string {
 	return ""
 }
 
-// scriptOf is the file that an interpreter runs, by its arguments. inDir: there is none,
-// and Python looks for modules in its working directory (docs.python.org, sys.path).
+// scriptOf returns the file that an interpreter runs, from its arguments. inDir: there is
+// none, and Python looks for modules in its working directory (docs.python.org, sys.path).
 func scriptOf(program string, args []string) (script string, inDir bool) {
 	for i := 0; i < len(args); i++ {
 		word := args[i]
@@ -169,7 +169,7 @@ func scriptOf(program string, args []string) (script string, inDir bool) {
 	return "", true
 }
 
-// places are the code paths that an access to a file stands for: none if it is no code.
+// places returns the code paths that an access to a file stands for: none if it is not code.
 func (c *Code) places(name string, failed bool) []string {
 	dir, base := path.Dir(name), path.Base(name)
 	python, isScript := c.script(name)
@@ -192,7 +192,7 @@ func (c *Code) places(name string, failed bool) []string {
 	return []string{name}
 }
 
-// script reports whether a file is one that an interpreter was started with, and whether by Python.
+// script reports whether an interpreter was started with a file, and whether it was Python.
 func (c *Code) script(name string) (python, ok bool) {
 	if python, ok = c.scripts[name]; ok {
 		return python, true
@@ -205,16 +205,16 @@ func (c *Code) script(name string) (python, ok bool) {
 	return false, false
 }
 
-// settings are files that name code, and that programs look for one by one.
+// settings lists files that name code, and that programs look for one by one.
 var settings = []string{
 	"package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json", ".npmrc", "node.config.json", "pyvenv.cfg",
 	"Gemfile", "gitconfig", ".gitconfig", "ssh_config", "openssl.cnf", "krb5.conf", "odbcinst.ini", "profile", ".profile", "bashrc", ".bashrc", "bash.bashrc", ".bash_profile", "zshenv", ".zshenv",
 }
 
-// shared are directories of many things: a lookup that failed there is about its own name.
+// shared lists directories of unrelated files: a look-up that failed there concerns only its own name.
 var shared = []string{"/", "/etc", "/home", "/root", "/opt", "/srv", "/usr", "/usr/local", "/usr/share", "/var", "/run", "/mnt", "/media", "/data", scratch}
 
-// extensions are those of files that loaders and interpreters run.
+// extensions lists the extensions of files that loaders and interpreters run.
 var extensions = []string{
 	".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".node", ".wasm", ".py", ".pyc", ".pyo", ".pyw", ".pyz", ".pth", ".egg", ".whl", ".rb", ".pl", ".pm", ".ph",
 	".php", ".phar", ".jar", ".class", ".jmod", ".jsa", ".lua", ".luac", ".tcl", ".jl", ".beam", ".ez", ".dll", ".exe", ".sh", ".bash", ".zsh", ".awk", ".R", ".groovy", ".clj",
@@ -229,7 +229,7 @@ func isCode(base string) bool {
 	return at > 0 && strings.Trim(base[at+len(".so"):], "0123456789.") == ""
 }
 
-// Paths are the code paths of a run, unsorted; ok is false if not all of them are known.
+// Paths returns the code paths of a run, unsorted; ok is false if not all are known.
 func (c *Code) Paths(l ledger.Ledger) (paths []string, ok bool) {
 	for name := range c.seen {
 		paths = append(paths, name)

@@ -73,8 +73,8 @@ func TestS16CodePaths(t *testing.T) {
 	}
 }
 
-// What is read below /tmp in a call is what the call named; what is loaded from there
-// before is code, unless the server put it there itself.
+// TestCodeInScratch: a file that a call reads below /tmp is its argument; a file that was
+// loaded from there before is code, unless the server put it there itself.
 func TestCodeInScratch(t *testing.T) {
 	at := func(e trace.Event, read, wrote int64) trace.Event {
 		e.At, e.Time = trace.Position{In: read, Out: wrote}, time.Unix(100+read, 0)
@@ -92,7 +92,7 @@ func TestCodeInScratch(t *testing.T) {
 	}
 }
 
-// A server that makes more code paths than can be kept has none that are known.
+// TestCodeIsBounded: a server with more code paths than are kept has no known ones.
 func TestCodeIsBounded(t *testing.T) {
 	var code profile.Code
 	name := []byte("/a/aaaa/x.js")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// codeOf are the code paths of a program that runs under a tracer in a directory.
+// codeOf returns the code paths of a program that runs under a tracer in a directory.
 func codeOf(t *testing.T, dir string, argv ...string) []string {
 	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {

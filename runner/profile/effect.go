@@ -9,15 +9,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// How many bytes of a program's arguments, and of a path, tell effects apart. A
-// path may be longer, up to a directory and a name of 4 KiB each, where a
-// directory lies so deep that the kernel takes no name for it.
+// How many bytes of a program's arguments, and of a path, identify an effect. A path
+// may be longer, up to a directory and a name of 4 KiB each, if the directory is
+// too deep for the kernel to take its full name.
 const (
 	maxArgv = 2048
 	maxPath = 4096
 )
 
-// cut is the beginning of s, without holding on to the rest of it.
+// cut returns the beginning of s, without keeping the rest in memory.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -25,8 +25,8 @@ func cut(s string, limit int) string {
 	return strings.Clone(s[:limit])
 }
 
-// factsOf returns the effects of one event: none for what is no effect, several
-// where a call does several things.
+// factsOf returns the effects of one event: none, one, or several if a call does
+// several things.
 func factsOf(e trace.Event) []Fact {
 	f := Fact{Operation: e.Syscall, Error: e.Errno, Refused: e.Refused, Blinded: e.Blinded}
 	switch e.Op {
@@ -52,8 +52,8 @@ func factsOf(e trace.Event) []Fact {
 	case trace.OpSend:
 		return sent(f, e)
 	case trace.OpBind:
-		// A datagram socket with a port of its choice waits for datagrams; a
-		// stream socket does so when it listens.
+		// A datagram socket with a chosen port waits for datagrams; a stream
+		// socket waits only when it listens.
 		if e.Socket == nil || e.Socket.Protocol != "udp" || e.Socket.Local.Port() == 0 {
 			return nil
 		}
@@ -68,8 +68,8 @@ func factsOf(e trace.Event) []Fact {
 	return []Fact{f}
 }
 
-// sent are the effects of bytes that were sent. The connect was an event of its
-// own; only over TCP is a name asked for later than that.
+// sent returns the effects of bytes that were sent. The connect was a separate
+// event; only over TCP does the look-up of a name come after it.
 func sent(f Fact, e trace.Event) []Fact {
 	if e.Socket == nil || e.Errno != "" || e.Size == 0 {
 		return nil
@@ -83,15 +83,15 @@ func sent(f Fact, e trace.Event) []Fact {
 	return []Fact{f, bytes}
 }
 
-// ofProcess matches what the kernel tells everybody of a process (proc(5)). Programs that list
-// processes read it of each, and there are others in each call: it is one effect, or such a
-// server leaves no room for what it does besides.
+// ofProcess matches the public files of a process (proc(5)). Programs that list processes read
+// those of each, and the processes differ in each call: all count as one effect, or such a
+// server would leave no room for its other effects.
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
-// ofOthers matches what a process may read of another's secrets (proc(5)).
+// ofOthers matches the files with which a process may read another's secrets (proc(5)).
 var ofOthers = lazyregexp.New(`^/proc/\d+/environ$`)
 
-// files are the effects of an access to a file.
+// files returns the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
 	if e.Op == trace.OpRead {
@@ -134,8 +134,8 @@ func (f Fact) files(e trace.Event) []Fact {
 	return []Fact{f, other}
 }
 
-// symlink are the effects of a symbolic link, which does nothing to what it points at. Whoever follows
-// one to a secret may not know that it is one.
+// symlink returns the effects of a symbolic link, which does not change its target. A program that follows
+// one to a secret may not know that it leads there.
 func symlink(link, target Fact) []Fact {
 	link.Kind, target.Kind = KindWrite, KindLook
 	if link.Error != "" {
@@ -158,8 +158,8 @@ func opening(e trace.Event) string {
 	return ""
 }
 
-// endpoint sets the address of a connection. errno values that only say that a
-// connection takes its time are no failure.
+// endpoint sets the address of a connection. Errors that only mean that the
+// connection is in progress are no failure.
 func (f *Fact) endpoint(s *trace.Socket, remote bool) {
 	switch f.Error {
 	case "EINPROGRESS", "EALREADY", "EISCONN":

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Canonical returns the profile with the canonical host of each effect. What compares
-// hosts or names them starts from it, so that all speak of the same ones.
+// Canonical returns the profile with the canonical host of each effect. Code that compares
+// or names hosts starts from it, so that all of it uses the same names.
 func (p Profile) Canonical(search []string) Profile {
 	p.Effects = slices.Clone(p.Effects)
 	for i := range p.Effects {
@@ -21,7 +21,7 @@ func (p Profile) Canonical(search []string) Profile {
 }
 
 // CanonicalHost returns the name behind a name that was looked up: in lower case, without
-// the final dot and without the search domains of the machine, with which a resolver tries
+// the final dot and without the search domains of the machine, which a resolver appends to
 // each name (resolv.conf(5), "ndots"). The domains are in lower case and without dots at
 // their ends. fqdn is the name with the last domain that was cut off; empty if none was.
 func CanonicalHost(host string, search []string) (name, fqdn string) {
@@ -41,12 +41,12 @@ func CanonicalHost(host string, search []string) (name, fqdn string) {
 	}
 }
 
-// service is the full name of a Service of a cluster.
+// service matches the full name of a Service in a cluster.
 var service = lazyregexp.New(`^[^.]+\.[^.]+\.svc\.[^.]`)
 
-// Local reports whether a canonical host is of use in its search domain alone, such as "db"
-// and the Service "db.prod". All others are below a suffix of the internet's, with which a
-// namespace may share its name: nothing but a Service is found at such an FQDN.
+// Local reports whether a canonical host is valid only in its search domain, such as "db" and
+// the Service "db.prod". Others are below a public suffix. A namespace may have the name of
+// one, but only a Service has such an FQDN.
 func Local(host, fqdn string) bool {
 	suffix, icann := publicsuffix.PublicSuffix(host)
 	return fqdn != "" && (!icann || suffix == host || service.MatchString(fqdn))

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// What processes, threads and timers of one call do during another.
+// TestLateWork: what processes, threads and timers of one call do during another.
 func TestLateWork(t *testing.T) {
 	child := func(e trace.Event, at trace.Position) trace.Event {
 		e.Lineage, e.Origins = true, []trace.Position{at}
@@ -61,7 +61,7 @@ func TestLateWork(t *testing.T) {
 	}
 }
 
-// What came soon after the last response is told from what came long after it.
+// TestSettled: effects soon after the last response are kept apart from those long after it.
 func TestSettled(t *testing.T) {
 	l := append(ledger.Ledger(nil), session...)
 	l[2].Settled = time.Date(2026, 1, 2, 3, 4, 5, 1500, time.UTC) // between the second and the third event
@@ -79,7 +79,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A name that is long leaves the evidence within its bounds.
+// TestEvidenceIsBounded: a long name leaves the evidence within its bounds.
 func TestEvidenceIsBounded(t *testing.T) {
 	e := profile.Effect{Detail: strings.Repeat("x", 600), Where: ledger.Where{Phase: report.PhaseIdle,
 		Attribution: report.AttributionBackground, AlternativeCause: report.Capability{Kind: report.CapabilityTool, Name: strings.Repeat("n", 4096)}}}
@@ -88,13 +88,13 @@ func TestEvidenceIsBounded(t *testing.T) {
 	}
 }
 
-// sent returns what went over a socket.
+// sent returns the event of bytes sent over a socket.
 func sent(size int64, remote string) trace.Event {
 	return trace.Event{Op: trace.OpSend, Syscall: "write", Size: size,
 		Socket: &trace.Socket{Family: "inet", Protocol: "tcp", Remote: netip.MustParseAddrPort(remote)}}
 }
 
-// The bytes of a connection stand where they were sent.
+// TestBytesOut: the bytes of a connection count where they were sent.
 func TestBytesOut(t *testing.T) {
 	var r recorder
 	r.add(inNote, failed("EINPROGRESS", connect("tcp", "192.0.2.1:443")))
@@ -115,8 +115,8 @@ func TestBytesOut(t *testing.T) {
 	}
 }
 
-// No flood of one thing pushes out another that is worth as much, and nothing
-// pushes out what a rule is about.
+// TestFloods: a flood of one kind does not push out another of equal rank, and
+// nothing pushes out an effect that a rule judges.
 func TestFloods(t *testing.T) {
 	sensitive := func(path string) bool { return path == "/data/wallet.dat" }
 	floods := map[string]func(r *recorder, i int){
@@ -148,7 +148,7 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// Two runs of a server are one profile.
+// TestJoin joins two runs of a server.
 func TestJoin(t *testing.T) {
 	var r recorder
 	r.add(startup, read("/usr/lib/libz.so"))
@@ -164,7 +164,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What the trace does not have of payloads is counted where it matters.
+// TestCut: payload bytes that are not in the trace are counted where they matter.
 func TestCut(t *testing.T) {
 	over := func(e trace.Event) trace.Event {
 		e.Size, e.Data = 5000, make([]byte, 4096)

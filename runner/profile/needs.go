@@ -15,18 +15,18 @@ import (
 // maxDirectories bounds the directories that a Needs remembers.
 const maxDirectories = 1024
 
-// Needs collects what a policy for the server has to allow, of the events that the
-// profile does not keep: it leaves noise out, but a cache that a runtime writes has
-// to be writable all the same. The zero value is empty.
+// Needs collects what a policy for the server has to allow, from events that the
+// profile does not keep: it drops noise, but a cache that a runtime writes still has
+// to be writable. The zero value is empty.
 type Needs struct {
-	// created are the directories that the server made, written those in which it
+	// created has the directories that the server made, written those in which it
 	// changed something.
 	created, written map[string]bool
 	lacks            map[string]bool
 	dropped          int
 }
 
-// Add takes in one event.
+// Add adds one event.
 func (n *Needs) Add(e trace.Event) {
 	if lack := lacks(e); lack != "" {
 		put(&n.lacks, lack)
@@ -52,8 +52,8 @@ func (n *Needs) Add(e trace.Event) {
 	}
 }
 
-// rename moves what is known of a directory along. What is moved onto a place that
-// the server did not make does not make it the server's.
+// rename notes that a directory was moved. The new name does not count as made by the
+// server.
 func (n *Needs) rename(from, to string) {
 	delete(n.created, from)
 	n.write(from)
@@ -90,9 +90,9 @@ func put(set *map[string]bool, name string) {
 	(*set)[name] = true
 }
 
-// lasting tells the names that lie on the root file system: not in memory, not on
-// the file systems that every container has of its own, and not in /tmp, which every
-// policy makes writable.
+// lasting reports whether a name is on the root file system: not in memory, not on
+// the file systems that every container has, and not in /tmp, which every policy
+// makes writable.
 func lasting(name string) bool {
 	if !path.IsAbs(name) {
 		return false // the audit counts what it could not place (trace.Stats)
@@ -100,7 +100,7 @@ func lasting(name string) bool {
 	return !places.WithinAny(name, []string{"/tmp", "/dev", "/proc", "/sys"}) && !strings.HasPrefix(name, "/memfd:")
 }
 
-// Join adds what was needed in another run.
+// Join adds the needs of another run.
 func (n *Needs) Join(other Needs) {
 	for into, from := range map[*map[string]bool]map[string]bool{&n.created: other.created, &n.written: other.written, &n.lacks: other.lacks} {
 		for name := range from {
@@ -110,8 +110,8 @@ func (n *Needs) Join(other Needs) {
 	n.dropped += other.dropped
 }
 
-// Writes are the directories, each by the uppermost that the server made itself,
-// sorted; and how many there was no room for.
+// Writes returns the directories, each as the uppermost that the server made itself,
+// sorted, and how many were dropped for lack of room.
 func (n *Needs) Writes() (all []report.WrittenDirectory, dropped int) {
 	found := map[string]bool{}
 	for dir := range n.written {
@@ -129,7 +129,7 @@ func (n *Needs) Writes() (all []report.WrittenDirectory, dropped int) {
 	return all, n.dropped
 }
 
-// Capabilities returns those whose lack made calls fail, sorted.
+// Capabilities returns the capabilities whose lack made calls fail, sorted.
 func (n *Needs) Capabilities() []string { return slices.Sorted(maps.Keys(n.lacks)) }
 
 // lacks returns the capability whose lack made a call fail; "" for none.

@@ -48,7 +48,7 @@ func TestNeedsDirectories(t *testing.T) {
 	}
 }
 
-// A restart finds what the start before has made.
+// TestNeedsJoin: a restart finds what the last start made.
 func TestNeedsJoin(t *testing.T) {
 	var first, second, all profile.Needs
 	first.Add(mkdir("/data"))

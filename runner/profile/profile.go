@@ -2,9 +2,9 @@
 // distinct effects, each with the first call that showed it, how often it was
 // seen and in which part of the session.
 //
-// It is pure, and a record, not a judgement: runner/rules judges it. The audit
-// feeds a Builder while the trace runs; the ledger, which says what the server
-// was asked when, comes at the end.
+// It is pure, and records without judging: runner/rules judges. The audit feeds a
+// Builder while the trace runs; the ledger, which says when the server got which
+// request, comes at the end.
 package profile
 
 import (
@@ -20,62 +20,62 @@ type Kind string
 
 // The kinds.
 const (
-	// KindRead: a file was opened for reading, or made readable under another name or
-	// descriptor (rename, hard link, O_PATH). KindList: the same of a directory.
+	// KindRead: a file was opened for reading, or made readable by another name or
+	// descriptor (rename, hard link, O_PATH). KindList: the same for a directory.
 	KindRead Kind = "Read"
 	KindList Kind = "List"
 	// KindWrite: a file was created, opened for writing, renamed, linked or
 	// changed in its attributes, with success. KindDelete: it was removed.
 	KindWrite  Kind = "Write"
 	KindDelete Kind = "Delete"
-	// KindStore: bytes were written to a file that was open. That it was opened is an
-	// effect of its own, and may be all there is: databases are opened for writing
-	// in order to be read.
+	// KindStore: bytes were written to an open file. The open is a separate effect,
+	// and may be the only one: databases are opened for writing in order to be
+	// read.
 	KindStore Kind = "Store"
-	// KindLoad: bytes came out of a file that an attempt on the server's guards leads to. That it
-	// was opened is an effect of its own, and may be all there is, of who looks where a name leads.
+	// KindLoad: bytes were read from a file that an attempt on the server's guards leads to. The
+	// open is a separate effect, and may be the only one if the server checks where a name leads.
 	KindLoad Kind = "Load"
-	// KindAttempt: an access to a file failed. It says that the server looked,
+	// KindAttempt: an access to a file failed. It shows that the server tried,
 	// not that it saw anything.
 	KindAttempt Kind = "Attempt"
-	// KindLook: it was asked whether a place that may hold secrets is there, whatever
-	// the answer was.
+	// KindLook: a place that may hold secrets was looked up, with success or
+	// without.
 	KindLook Kind = "Look"
-	// KindExec: a program was started, or (with an Error) was to be.
+	// KindExec: a program was started, or with an Error, failed to start.
 	KindExec Kind = "Exec"
 	// KindConnect: an address was connected to or sent to, with or without
 	// success. KindListen: connections or datagrams were waited for.
 	KindConnect Kind = "Connect"
 	KindListen  Kind = "Listen"
-	// KindSend: bytes went to an address, over a connection that has a
-	// KindConnect of its own, or that the server accepted.
+	// KindSend: bytes went to an address, over a connection that has its own
+	// KindConnect, or that the server accepted.
 	KindSend Kind = "Send"
 	// KindEvade: a call that could hide something from the tracer.
 	KindEvade Kind = "Evade"
 )
 
-// Fact identifies an effect: two with the same Fact are the same, wherever in the session they happen. It can
-// be compared. Which fields are set depends on the kind.
+// Fact identifies an effect, wherever in the session it happens. It is comparable. The kind decides which
+// fields are set.
 type Fact struct {
 	Kind Kind
-	// Path of a file, a program, or a unix socket; absolute and clean.
+	// Path is that of a file, a program, or a unix socket; absolute and clean.
 	Path string
 	// Operation is the system call, such as "openat" or "unlink".
 	Operation string
-	// Error is the errno name when it failed; "?" when it never returned. A
-	// connection that was only begun (EINPROGRESS) has none.
+	// Error is the errno name if it failed; "?" if it never returned. A
+	// connection in progress (EINPROGRESS) has none.
 	Error string
 	// Argv of an exec.
 	Argv Argv
 	// Within is trace.Event.Within, of an exec, a connect and an evasion.
 	Within string
-	// Program is trace.Event.Program, of an access to what another process keeps to itself.
+	// Program is trace.Event.Program, of an access to another process's secrets.
 	Program string
-	// Detached: by a process that has left the server's session or outlived its
-	// parent; of a connect.
+	// Detached, of a connect: by a process that has left the server's session or
+	// outlived its parent.
 	Detached bool
-	// Opening is how a file was opened for writing, where that tells what becomes of
-	// what it held: "O_TRUNC" when that is gone, "O_APPEND" when it stays.
+	// Opening is how a file was opened for writing, if that decides about its old
+	// content: "O_TRUNC" removes it, "O_APPEND" keeps it.
 	Opening string
 	// Refused: the tracer failed the call on purpose. Blinded: its arguments
 	// could not be read.
@@ -87,10 +87,10 @@ type Fact struct {
 	Host     string
 }
 
-// Argv are the arguments of a program. They can be compared.
+// Argv has the arguments of a program. It is comparable.
 type Argv struct{ joined string }
 
-// separator joins arguments, which cannot hold it.
+// separator joins arguments, which cannot contain it.
 const separator = "\x00"
 
 // NewArgv joins arguments.
@@ -108,12 +108,12 @@ func (a Argv) Words() []string {
 type Effect struct {
 	Fact
 	ledger.Where
-	// FQDN is the host with a search domain, where Host is without: see CanonicalHost.
+	// FQDN is the host with the search domain that Host lacks: see CanonicalHost.
 	FQDN string
 
-	// Bytes is how many were sent, by KindSend, or written, by KindStore.
+	// Bytes is how many KindSend sent, or KindStore wrote.
 	Bytes int64
-	// Count is how often; at least 1.
+	// Count is how often it was seen; at least 1.
 	Count int
 	// Time, PID and Detail are those of the first such call.
 	Time   time.Time
@@ -121,7 +121,7 @@ type Effect struct {
 	Detail string
 }
 
-// Evidence is the first call that showed the effect, and why it was attributed to the capability.
+// Evidence returns the first call that showed the effect, and why it was attributed to the capability.
 func (e Effect) Evidence() report.Evidence {
 	detail := e.Detail
 	if note := e.Note(); note != "" {
@@ -131,11 +131,11 @@ func (e Effect) Evidence() report.Evidence {
 	return report.Evidence{Time: report.At(e.Time), PID: e.PID, Syscall: e.Operation, Detail: detail, Attribution: e.Attribution}
 }
 
-// maxNote bounds what is said about the attribution, in bytes: it names a
-// capability, whose name the server has chosen.
+// maxNote bounds the note on the attribution, in bytes: it names a capability,
+// whose name the server has chosen.
 const maxNote = 160
 
-// Connection is the end point of a KindConnect or KindListen.
+// Connection returns the end point of a KindConnect or KindListen.
 func (e Effect) Connection() report.Connection {
 	return report.Connection{Address: e.Address, Port: e.Port, Protocol: e.Protocol, Host: e.Host, Error: e.Error, Count: e.Count, BytesOut: e.Bytes}
 }
@@ -144,16 +144,16 @@ func (e Effect) Connection() report.Connection {
 type Profile struct {
 	// Effects in the order in which they were first seen.
 	Effects []Effect
-	// Noise counts the events that are no effects, by the reason, the most
-	// frequent first: see runner/noise.
+	// Noise counts the events that are no effects, by reason, the most frequent
+	// first: see runner/noise.
 	Noise []report.Noise
-	// Cut counts what the trace does not have of payloads.
+	// Cut counts payload bytes that are not in the trace.
 	Cut Cut
-	// Dropped counts events that there was no room for. Not 0: whoever judges
-	// this profile has not seen everything.
+	// Dropped counts events for which there was no room. Not 0: the profile is
+	// incomplete.
 	Dropped int
 }
 
-// Cut counts bytes of payloads that are not in the trace: Sent to other machines,
-// which the sinkhole sees where there is one, and Here: stored or sent on this machine.
+// Cut counts payload bytes that are not in the trace: Sent to other machines, which
+// a sinkhole sees, and Here: stored or sent on this machine.
 type Cut struct{ Sent, Here int64 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// distinct returns n events of which no two are the same effect.
+// distinct returns n events with different effects.
 func distinct(n int) []trace.Event {
 	var r recorder
 	for i := range n {
@@ -17,8 +17,8 @@ func distinct(n int) []trace.Event {
 	return r.events
 }
 
-// BenchmarkAdd measures one event: of an effect that is known, and of a new one
-// for which there is no room left.
+// BenchmarkAdd measures one event: of a known effect, and of a new one for which
+// there is no room.
 func BenchmarkAdd(b *testing.B) {
 	for _, bm := range []struct {
 		name   string
@@ -43,7 +43,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkBuild measures the largest profile that there is.
+// BenchmarkBuild measures the largest possible profile.
 func BenchmarkBuild(b *testing.B) {
 	builder := profile.New(profile.Limits{})
 	for _, e := range distinct(profile.DefaultEffects) {

@@ -43,7 +43,7 @@ var (
 	shutdown  = trace.Position{In: 300, Out: 400, EOF: true}
 )
 
-// recorder builds events with numbers and times of their own.
+// recorder builds events with distinct numbers and times.
 type recorder struct{ events []trace.Event }
 
 func (r *recorder) add(at trace.Position, e trace.Event) {
@@ -83,7 +83,7 @@ func execute(argv ...string) trace.Event {
 	return trace.Event{Op: trace.OpExec, Syscall: "execve", Path: argv[0], Argv: argv}
 }
 
-// summary is an effect in one line: what, where and how often.
+// summary returns an effect in one line: what, where and how often.
 func summary(e profile.Effect) string {
 	what := e.Path
 	if e.Port != 0 {
@@ -171,7 +171,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A program that lists processes reads the same of each, and of others in each call.
+// TestProcessesAreListedOnce: a program that lists processes reads the same files of each, and each call has others.
 func TestProcessesAreListedOnce(t *testing.T) {
 	var r recorder
 	for pid := 30; pid < 60; pid++ {
@@ -186,12 +186,12 @@ func TestProcessesAreListedOnce(t *testing.T) {
 			t.Errorf("%s is not in %q", want, got)
 		}
 	}
-	if len(got) != 33 { // each environment is a secret of its own
+	if len(got) != 33 { // each environment is a separate secret
 		t.Errorf("%d effects: %q", len(got), got)
 	}
 }
 
-// What rules judge by, and the report does not tell apart.
+// TestDetails: fields that rules use and the report merges.
 func TestDetails(t *testing.T) {
 	opened := func(flags ...string) trace.Event {
 		return trace.Event{Op: trace.OpWrite, Syscall: "openat", Path: "/data/x", Flags: flags}
@@ -255,7 +255,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestAnEffectIsBounded: what DefaultEffects says about the memory that it takes.
+// TestAnEffectIsBounded: an effect takes the memory that DefaultEffects states.
 func TestAnEffectIsBounded(t *testing.T) {
 	long := "/" + strings.Repeat("x", 8192)
 	var r recorder
@@ -272,7 +272,7 @@ func TestAnEffectIsBounded(t *testing.T) {
 	}
 }
 
-// However much a server does, what matters is not pushed out by what does not.
+// TestBounded: many unimportant effects do not push out important ones.
 func TestBounded(t *testing.T) {
 	const home = "/home/decoy"
 	precious := []trace.Event{
@@ -323,8 +323,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// A file that a program reads which every call starts is kept in each place, for a fraction of what other files
-// take: whoever does the same over and over is seen whole.
+// TestTheSameInManyPlacesIsCheap: a file that is read in every call is kept in each place at a fraction of a new
+// file's cost: a server that repeats itself is seen completely.
 func TestTheSameInManyPlacesIsCheap(t *testing.T) {
 	const calls = 100
 	for name, file := range map[string]func(int) string{

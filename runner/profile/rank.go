@@ -9,20 +9,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// rank is how much an effect is worth keeping when there is too much.
+// rank is how much an effect is worth when there are too many to keep.
 type rank int
 
 const (
 	rankAttempt rank = iota
 	rankRead
 	rankWrite
-	rankPrivate   // below home, or by a name that secrets have
+	rankPrivate   // below home, or with a name like a secret's
 	rankOutreach  // network, programs, evasion
-	rankSensitive // what a rule, or a planted file, is about
+	rankSensitive // of paths that a rule judges, or of planted files
 	ranks
 )
 
-// rank returns the rank of an effect, by what the Builder knows of its path.
+// rank returns the rank of an effect, with what the Builder knows of its path.
 func (b *Builder) rank(f Fact) rank {
 	if !f.file() {
 		return f.rank()
@@ -82,8 +82,8 @@ func containsAny(s string, words []string) bool {
 	return false
 }
 
-// secretWords are only a hint at what is worth keeping: libraries have modules
-// of such names.
+// secretWords only hint at what is worth keeping: libraries have modules with such
+// names.
 var secretWords = []string{"credential", "secret", "password", "passwd", "token", "private", "wallet", "keychain",
 	"keyring", ".pem", ".key", ".p12", ".pfx", ".kdbx", "history", "cookie", "login data", "cron", "autostart", "/.config/"}
 
@@ -92,8 +92,8 @@ func (f Fact) changes() bool {
 	return f.Kind == KindWrite || f.Kind == KindDelete || f.Kind == KindStore
 }
 
-// filtered returns why an effect is noise. op is the operation behind an attempt: a
-// failed change is judged as a change.
+// filtered returns why an effect is noise, if it is. op is the operation of a failed
+// attempt: a failed change counts as a change.
 func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:
@@ -105,5 +105,5 @@ func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	return "", false
 }
 
-// nameCache is where the C library looks for a daemon that caches names, nscd(8).
+// nameCache has the sockets of nscd(8), the C library's cache of names.
 var nameCache = map[string]bool{"/var/run/nscd/socket": true, "/run/nscd/socket": true}

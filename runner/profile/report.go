@@ -8,17 +8,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Report is the profile as it is published: by capability and phase, in the
-// order of the session, what a call did late in a section of its own. Within each
-// list what matters most comes first, so that the caps of the report cut the rest.
-// Directories that were listed are reads whose path ends with a slash.
+// Report returns the profile for publication: by capability and phase, in the order
+// of the session, with a separate section for late effects of a call. Each list has
+// the most important effects first, so that the report's caps cut the rest. Listed
+// directories are reads whose path ends with a slash.
 func (p Profile) Report() report.Profile {
 	effects := p.merged()
 	var out report.Profile
 	index := map[section]int{}
 	for _, e := range effects {
 		if slices.Contains([]Kind{KindEvade, KindStore, KindLoad}, e.Kind) {
-			continue // a finding, or nothing
+			continue // a finding, or not published
 		}
 		s := e.section()
 		if _, ok := index[s]; !ok {
@@ -60,7 +60,7 @@ type section struct {
 
 func (e Effect) section() section { return section{e.Capability, e.Phase, e.Late()} }
 
-// merged returns the effects of each section once, whichever rule attributed them.
+// merged returns each effect of a section once, whichever rule attributed it.
 func (p Profile) merged() []Effect {
 	type place struct {
 		section
@@ -105,10 +105,10 @@ func add(c *report.CapabilityProfile, e Effect) {
 	}
 }
 
-// send adds bytes to the connection that they went over. Where that was made in
-// another section, it gets an entry of its own.
+// send adds bytes to the connection that they went over. A connection made in another
+// section gets a new entry.
 func send(c *report.CapabilityProfile, e Effect) {
-	for _, failed := range []bool{false, true} { // a connect that was begun may say so
+	for _, failed := range []bool{false, true} { // a connect in progress may have an error
 		for i := range c.Connects {
 			at := &c.Connects[i]
 			if at.Address == e.Address && at.Port == e.Port && at.Protocol == e.Protocol && (at.Error != "") == failed &&

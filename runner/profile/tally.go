@@ -27,7 +27,7 @@ func (t tally) count(reason noise.Reason, f Fact) {
 	}
 }
 
-// Join adds what was seen in another run of the server.
+// Join adds the profile of another run of the server.
 func (p *Profile) Join(other Profile) {
 	p.Effects = append(p.Effects, other.Effects...)
 	p.Dropped += other.Dropped
@@ -50,7 +50,7 @@ func (p *Profile) Join(other Profile) {
 	p.Noise = all.report()
 }
 
-// report lists what was counted, the most frequent first.
+// report returns the counts, the most frequent first.
 func (t tally) report() []report.Noise {
 	var all []report.Noise
 	for _, n := range t {

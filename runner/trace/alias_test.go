@@ -2,7 +2,7 @@ package trace
 
 import "testing"
 
-// What is named by a link to the home is named by the home, and a question about a program is one.
+// TestAliasAndSeek: names below a link to the home become names below the home, and a look-up of a program is OpSeek.
 func TestAliasAndSeek(t *testing.T) {
 	var got []Event
 	d := newDecoder(Config{Home: "/root", Alias: "/home/julia"}, func(e Event) { got = append(got, e) })

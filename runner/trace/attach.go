@@ -20,13 +20,13 @@ import (
 const (
 	// attachTimeout is how long the tracer may take to seize every thread.
 	attachTimeout = 10 * time.Second
-	// attempts is how often strace has that: it lists the threads once, and misses one
-	// that another begins before it is seized itself. Our own tracer misses none, and is
-	// not told to let go: what it traces ends with it.
+	// attempts is how often strace gets that time: it lists the threads once, and misses
+	// one that a thread begins before it is seized itself. Our own tracer misses none, and
+	// is not told to detach: its tracees would end with it.
 	attempts = 3
 )
 
-// errUnseized says that the tracer runs and has not seized every thread in its time.
+// errUnseized means that the tracer runs, but has not seized every thread in time.
 var errUnseized = errors.New("the tracer did not get hold of every thread in time")
 
 // Attach starts the tracer on a process that is waiting for it, and returns when
@@ -42,15 +42,15 @@ func Attach(ctx context.Context, pid int, cfg Config) (*Session, error) {
 	}})
 }
 
-// begun reports whether strace has written its first line. It seizes a thread first and stops
-// it then: what the thread calls between the two is not in the trace, be it the server's
-// execve. It writes nothing before it has stopped all of them.
+// begun reports whether strace has written its first line. It seizes a thread before it stops
+// it: calls between the two, even the server's execve, are not in the trace. It writes nothing
+// before it has stopped all threads.
 func begun(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Size() > 0
 }
 
-// seizure says how long the tracer has, and whether it has every thread of a process.
+// seizure has the tracer's deadline, and reports whether it has every thread of a process.
 type seizure struct {
 	within time.Duration
 	done   func(pid, tracer int) (bool, error)
@@ -90,7 +90,7 @@ func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session
 		s.Stop()
 		<-s.ended
 		_ = s.file.Close()
-		// What it says when it is told to let go does not count.
+		// Its messages after it is told to detach do not count.
 		if text := said.String(); errors.Is(err, ErrUnavailable) && text != "" {
 			return nil, Unavailable(text)
 		}
@@ -99,8 +99,8 @@ func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session
 	return s, nil
 }
 
-// owner reads the effective ids of a process (proc_pid_status(5)); 0 where they
-// cannot be read, which promises nothing.
+// owner returns the effective ids of a process (proc_pid_status(5)); 0, which
+// promises nothing, if they cannot be read.
 func owner(pid int) (ids [2]int) {
 	status, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	for line := range bytes.Lines(status) {
@@ -113,16 +113,16 @@ func owner(pid int) (ids [2]int) {
 	return ids
 }
 
-// wait reaps the tracer and judges its end: it ends by itself, with status 0,
-// when the last tracee has.
+// wait reaps the tracer and judges its end: after the last tracee it ends by
+// itself with status 0.
 func (s *Session) wait(cmd *exec.Cmd) {
 	if Halted(cmd.Process.Pid) {
 		s.lose("the tracer was stopped")
-		_ = cmd.Process.Kill() // what was stopped would never end
+		_ = cmd.Process.Kill() // stopped, it would never end
 	}
 	err := cmd.Wait()
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it has ended well, and somebody holds its stderr
+		err = nil // it has ended well, but another process holds its stderr
 	}
 	s.finished.Store(err == nil)
 	if err != nil && !s.stopped.Load() {
@@ -131,9 +131,9 @@ func (s *Session) wait(cmd *exec.Cmd) {
 	s.Ended()
 }
 
-// Halted waits until a child, the tracer, either ends or is stopped by a signal,
-// and reports whether it was stopped: then it sees no more of what it traces. The
-// child is not reaped.
+// Halted waits until a child, the tracer, ends or is stopped by a signal, and
+// reports whether it was stopped: then it sees nothing more. The child is not
+// reaped.
 func Halted(pid int) bool {
 	// linux/wait.h and asm-generic/siginfo.h: the code of a child that stopped.
 	const stopped = 5

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// TestAttachAgain: a tracer that has missed a thread makes room for another, and what it
-// says when it lets go is not taken for a refusal.
+// TestAttachAgain: a tracer that has missed a thread is replaced, and its messages when it
+// detaches are not taken for a refusal.
 func TestAttachAgain(t *testing.T) {
 	sleeps := exec.Command("sleep", "1000")
 	if err := sleeps.Start(); err != nil {
@@ -48,15 +48,15 @@ func TestAttachAgain(t *testing.T) {
 	s.Stop()
 }
 
-// TestAttachToASlowTracer: strace seizes a thread first and stops it then, and on a busy machine
-// much can happen between. Here another strace makes that long.
+// TestAttachToASlowTracer: strace seizes a thread before it stops it, and on a busy machine much
+// can happen in between. Here another strace extends that time.
 func TestAttachToASlowTracer(t *testing.T) {
 	real, err := exec.LookPath(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	// -D: the slowed one is the child that we have started.
+	// -D: the slowed strace is our own child.
 	slow := fmt.Sprintf("#!/bin/sh\nexec %[1]s -D -o /dev/null -e trace=ptrace -e inject=ptrace:delay_exit=30000 %[1]s \"$@\"\n", real)
 	if err := os.WriteFile(filepath.Join(dir, program), []byte(slow), 0o700); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)

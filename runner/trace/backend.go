@@ -12,8 +12,8 @@ import (
 // runs itself as the tracer: the main function calls ptrace.Stage.
 const PtraceStage = "ptrace-tracer"
 
-// Choose decides for TracerAuto, or "": strace if a usable one is installed, else our
-// own tracer, which needs nothing. A clock that is not the true time takes ours.
+// Choose decides for TracerAuto or "": strace if a usable one is installed, else our own
+// tracer, which needs nothing. Only our own can change the clock.
 func Choose(ctx context.Context, b plan.Tracer, c Clock) plan.Tracer {
 	if !c.True() {
 		return plan.TracerPtrace
@@ -28,8 +28,8 @@ func Choose(ctx context.Context, b plan.Tracer, c Clock) plan.Tracer {
 	return plan.TracerStrace
 }
 
-// usable reports whether a version of strace has what is asked of it: 6.1 writes
-// what was learned of descriptors in the way that the decoder knows.
+// usable reports whether a version of strace is new enough: from 6.1 on it prints
+// descriptors in the format that the decoder knows.
 func usable(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -41,13 +41,13 @@ func usable(version string) bool {
 	return m > 6 || m == 6 && n >= 1
 }
 
-// Wrap is the command line of the tracer around command. Only the traced calls
-// stop the server, which makes all others as fast as without.
+// Wrap returns the command line of the tracer around command. Only traced calls
+// stop the server; all others are as fast as without it.
 func Wrap(cfg Config, command []string) []string {
 	return append(append(cfg.tracer(), cfg.wrapping()...), command...)
 }
 
-// tracer is the command line of the tracer up to what it traces.
+// tracer returns the command line of the tracer without its target.
 func (c Config) tracer() []string {
 	if c.Backend == plan.TracerPtrace {
 		return []string{ownProgram, PtraceStage, "--output", c.File, "--clock", c.Clock.String()}
@@ -55,7 +55,7 @@ func (c Config) tracer() []string {
 	return append([]string{program}, straceFlags(c.File)...)
 }
 
-// ownProgram is this program, wherever it was started from.
+// ownProgram is the path of this program, wherever it was started from.
 const ownProgram = "/proc/self/exe"
 
 func (c Config) wrapping() []string {

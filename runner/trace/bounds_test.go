@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is remembered is bounded, and what did not fit is counted.
+// TestBounds: memory is bounded, and what does not fit is counted.
 func TestBounds(t *testing.T) {
 	var lines strings.Builder
 	lines.WriteString(begin + "\n")
@@ -20,8 +20,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A server that wants as much memory as it can get does not get it: every line
-// has a name of its own, as long as names can be.
+// TestMemory: a server cannot make the decoder grow, even if every line has a
+// new name of the greatest length.
 func TestMemory(t *testing.T) {
 	const lines, most = 10_000, 96 << 20
 	long := "/" + strings.Repeat("d/", 2000)

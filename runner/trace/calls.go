@@ -9,14 +9,14 @@ import (
 // spec says how a system call is understood.
 type spec struct {
 	syscalls.Call
-	// handle makes the events; nil for calls that are traced only for a
-	// human reader of the trace.
+	// handle makes the events; nil for calls that are traced only for people
+	// who read the trace.
 	handle func(*decoder, *call)
-	// bit is its place in Made; -1 for none.
+	// bit is the call's place in Made; -1 for none.
 	bit int
 }
 
-// handlers make the events of the kinds of calls.
+// handlers make the events, by the operation of a call.
 var handlers = map[syscalls.Op]func(*decoder, *call){
 	syscalls.Open: (*decoder).open, syscalls.Look: (*decoder).look, syscalls.Map: (*decoder).mapped, syscalls.Memory: (*decoder).memory,
 	syscalls.Write: (*decoder).change, syscalls.Delete: (*decoder).change, syscalls.Rename: (*decoder).change,
@@ -31,8 +31,8 @@ var handlers = map[syscalls.Op]func(*decoder, *call){
 	syscalls.Unshare: (*decoder).unshare, syscalls.Evade: (*decoder).evade,
 }
 
-// specs holds every traced call, by name, and counted the names of those that Made
-// counts. Built once; read only.
+// specs has every traced call by name; counted has the names that Made counts. Both
+// are read only.
 var specs, counted = newSpecs()
 
 func newSpecs() (all map[string]*spec, counted []string) {
@@ -47,7 +47,7 @@ func newSpecs() (all map[string]*spec, counted []string) {
 	return all, counted
 }
 
-// lineage reports whether the call matters outside of the server's tree too.
+// lineage reports whether the call matters outside the server's tree too.
 func (s *spec) lineage() bool {
 	return s.Op == syscalls.Clone || s.Op == syscalls.Exec || s.Op == syscalls.Chdir
 }
@@ -59,7 +59,7 @@ func (s *spec) stores() bool {
 
 func (d *decoder) evade(c *call) { d.emit(c, Event{Op: OpEvade}) }
 
-// clone evades where it leaves a namespace or the tracer.
+// clone makes an evasion of a clone that leaves a namespace or the tracer.
 func (d *decoder) clone(c *call) {
 	leaving := false
 	for _, a := range c.args {
@@ -85,10 +85,10 @@ func leaves(flags []byte) bool {
 	return bytes.Contains(flags, []byte("CLONE_NEW")) || hasFlag(flags, "CLONE_UNTRACED")
 }
 
-// hiding are the options of prctl, and what the second argument begins with, by
-// which a process becomes unreadable (strace without CAP_SYS_PTRACE could no
-// longer follow its pointers), lets others trace it, changes what /proc says of
-// it, or catches its own calls before they are made.
+// hiding has the options of prctl, with the beginning of the second argument, that
+// make a process unreadable (strace without CAP_SYS_PTRACE could not follow its
+// pointers), let others trace it, change what /proc says of it, or catch its own
+// calls before they are made.
 var hiding = map[string]string{
 	"PR_SET_DUMPABLE":              "SUID_DUMP_DISABLE",
 	"PR_SET_PTRACER":               "",
@@ -102,7 +102,7 @@ func (d *decoder) prctl(c *call) {
 	}
 }
 
-// credential makes no event of a call that leaves everything as it is (-1).
+// credential makes the event of a change of ids; none if all arguments are -1 (unchanged).
 func (d *decoder) credential(c *call) {
 	if c.failed() {
 		return
@@ -115,18 +115,18 @@ func (d *decoder) credential(c *call) {
 	}
 }
 
-// seccomp evades when the filter has a listener: a call that the listener lets
-// go on is one that the tracer's own filter does not report (seccomp(2),
-// SECCOMP_USER_NOTIF_FLAG_CONTINUE; a notification goes before a trace).
+// seccomp makes an evasion of a filter with a listener: the tracer's own filter does
+// not report calls that the listener lets continue (seccomp(2),
+// SECCOMP_USER_NOTIF_FLAG_CONTINUE; a notification takes precedence over a trace).
 func (d *decoder) seccomp(c *call) {
 	if hasFlag(c.arg(1), "SECCOMP_FILTER_FLAG_NEW_LISTENER") && !c.killed() {
 		d.evade(c)
 	}
 }
 
-// signal evades when it reaches a process that is not the server's. Signal 0
-// only asks whether the process is there (servers watch their parent so), and
-// what has gone meanwhile was no one's. The process may be named by "3<pid:7>".
+// signal makes an evasion of a signal to a process that is not the server's. Signal
+// 0 only asks whether the process exists (servers watch their parent this way), and
+// an ended process belongs to nobody. The process may be named by "3<pid:7>".
 func (d *decoder) signal(c *call) {
 	process := c.arg(0)
 	if c.Args[0] == syscalls.Descriptor {

@@ -9,15 +9,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// claims are the connections that carry the conversation of a server that is
-// talked to over HTTP: by the address of the runner's end, which is the remote one
-// of the socket that the server accepted. Nobody else can have it meanwhile.
+// claims has the connections that carry the conversation with an HTTP server, by the
+// address of the runner's end, which is the remote address of the socket that the
+// server accepted. No other connection can have it meanwhile.
 type claims struct {
-	// any: there are some.
+	// any: there are claims.
 	any atomic.Bool
 
 	mu sync.Mutex
-	// ends lead to the port of the server.
+	// ends maps the runner's ends to ports of the server.
 	ends map[netip.AddrPort]uint16
 }
 
@@ -31,7 +31,7 @@ func (c *claims) add(end netip.AddrPort, port uint16) {
 	c.any.Store(true)
 }
 
-// port returns the port of the server which a claimed end is connected to.
+// port returns the port of the server that a claimed end is connected to.
 func (c *claims) port(end netip.AddrPort) (uint16, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,14 +41,14 @@ func (c *claims) port(end netip.AddrPort) (uint16, bool) {
 
 func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// Claim makes a connection to a port of the server's part of the conversation: what
-// the server reads of it and writes to it counts in Event.At, and is no effect. end
-// is the runner's end of it (net.Conn.LocalAddr) as the server sees it. It has to be
-// claimed before the first byte is sent, and stays so.
+// Claim makes a connection to a port of the server part of the conversation: what the
+// server reads from it and writes to it counts in Event.At, and makes no event. end is
+// the runner's end (net.Conn.LocalAddr) as the server sees it. Claim it before the first
+// byte is sent; it stays claimed.
 //
-// A claim needs the tracer to see the connection's addresses, which it does in its
-// own network namespace; in another it does where the server asks for them when it
-// accepts the connection (Python does, Node does not).
+// For a claim the tracer must see the connection's addresses: it does in its own network
+// namespace, and in another one only if the server asks for them when it accepts the
+// connection (Python does, Node does not).
 func (s *Session) Claim(end netip.AddrPort, port uint16) { s.claims.add(end, port) }
 
 // carries reports whether a socket carries the conversation.
@@ -61,21 +61,21 @@ func (d *decoder) carries(decor []byte) bool {
 	return claimed && (e.Local.Port() == port || !e.Local.IsValid() && e.accepted)
 }
 
-// countReceived counts what came by a connection of the conversation. What is only looked
-// at comes once more.
+// countReceived counts the bytes received on a connection of the conversation, without
+// those that were only peeked at.
 func (d *decoder) countReceived(c *call) {
 	if !peeks(c) {
 		d.at.In += moved(c)
 	}
 }
 
-// peeks reports whether what a call has received comes once more (recv(2), MSG_PEEK).
+// peeks reports whether a call leaves the bytes in the queue (recv(2), MSG_PEEK).
 func peeks(c *call) bool {
 	const peek = "MSG_PEEK"
 	return hasFlag(c.arg(2), peek) || hasFlag(c.arg(3), peek)
 }
 
-// countSent counts what went out by a connection of the conversation.
+// countSent counts the bytes sent on a connection of the conversation.
 func (d *decoder) countSent(c *call) {
 	d.at.Out += moved(c)
 }

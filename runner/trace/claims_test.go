@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Which bytes of which connections move the conversation on, and which are effects.
+// TestClaims: bytes of claimed connections advance the conversation, others are effects.
 func TestClaims(t *testing.T) {
 	const (
 		in  = `5 2.000000 recvfrom(7<TCP:[127.0.0.1:8080->127.0.0.1:4242]>, "x"..., 9999, 0, NULL, NULL) = 30 <0.000001>`

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Clock is the time that traced programs see, from soon after the start of the server on (MostTrue). The zero
-// value is the true time; any other takes our own tracer, the backend Ptrace.
+// Clock is the time that traced programs see, from soon after the server's start on (MostTrue). The zero value
+// is the true time; any other needs our own tracer, the backend Ptrace.
 type Clock struct {
-	// Forward is added to dates. Timers go on as they are.
+	// Forward is added to dates. Timers do not change.
 	Forward time.Duration
-	// Rate is how many times faster all clocks and timers go for the time For, which is true time.
-	// Afterwards they go on from where they are, at their usual speed.
+	// Rate is how many times faster all clocks and timers go for the true time For. Afterwards they
+	// continue from where they are, at normal speed.
 	Rate int64
 	For  time.Duration
-	// Again is when they go as fast once more, in true time, for half of that while; 0: never.
+	// Again is when, in true time, they go as fast once more, for half of For; 0: never.
 	Again time.Duration
 }
 
 // True reports whether it is the true time.
 func (c Clock) True() bool { return c == Clock{} }
 
-// Seen is how much time programs have seen go by in so much true time.
+// Seen returns how much time programs see pass in the given true time.
 func (c Clock) Seen(elapsed time.Duration) time.Duration {
 	fast := min(elapsed, c.For)
 	if c.Again > 0 {
@@ -54,10 +54,10 @@ func (c Clock) Elapsed(seen time.Duration) time.Duration {
 // MostTrue bounds how long programs see the true time first: until one of them waits.
 const MostTrue = 500 * time.Millisecond
 
-// Slow is from when on the clocks go as ever, in true time.
+// Slow returns the true time after which the clocks go at normal speed for good.
 func (c Clock) Slow() time.Duration { return MostTrue + slices.Max(c.turns()) }
 
-// turns are when the clocks turn slow, and fast, by turns.
+// turns returns when the clocks turn slow, fast and slow again.
 func (c Clock) turns() []time.Duration {
 	if c.Again == 0 {
 		return []time.Duration{c.For}
@@ -67,7 +67,7 @@ func (c Clock) turns() []time.Duration {
 
 func (c Clock) rate() int64 { return max(1, c.Rate) }
 
-// From returns what tells the date that programs see, if the server begins now.
+// From returns a function for the date that programs see, if the server starts now.
 func (c Clock) From(now time.Time) func() time.Time {
 	return func() time.Time { return now.Add(c.Forward + c.Seen(time.Since(now))) }
 }

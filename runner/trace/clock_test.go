@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// A clock that goes fast twice goes on in between, and each true time has one that is seen.
+// TestClockGoesFastAgain: a clock that goes fast twice goes at normal speed between, and Elapsed inverts Seen.
 func TestClockGoesFastAgain(t *testing.T) {
 	twice := trace.Clock{Rate: 100, For: 3 * time.Second, Again: 10 * time.Second}
 	for elapsed, want := range map[time.Duration]time.Duration{
@@ -32,7 +32,7 @@ func TestClockGoesFastAgain(t *testing.T) {
 	}
 }
 
-// Seen and From agree: the date advances by as much as the clock.
+// TestClock: Seen and From agree: the date advances as much as the clock.
 func TestClock(t *testing.T) {
 	week := trace.Clock{Forward: time.Hour, Rate: 100, For: 3 * time.Second}
 	for elapsed, want := range map[time.Duration]time.Duration{0: 0, time.Second: 100 * time.Second, 10 * time.Second: 307 * time.Second} {

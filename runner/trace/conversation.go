@@ -30,7 +30,7 @@ func (d *decoder) send(c *call) {
 	d.unseen(c, decor)
 }
 
-// storage is the file that a descriptor's decoration names, unless that is a
+// storage returns the file that a descriptor's decoration names, unless it is a
 // device ("/dev/null<char 1:3>").
 func storage(decor []byte) (name string, ok bool) {
 	if bytes.IndexByte(decor, '<') >= 0 {
@@ -52,13 +52,13 @@ func (d *decoder) store(c *call, name string) {
 	}
 }
 
-// within is the part of a message that was moved.
+// within returns the part of a message that was moved.
 func (m message) within(size int64) []byte {
 	return m.data[:min(int64(len(m.data)), max(0, size))]
 }
 
-// unseen reports bytes that went through a descriptor of which strace could say
-// neither what it is nor what the bytes are.
+// unseen reports bytes that went through an unknown descriptor and that strace
+// could not read.
 func (d *decoder) unseen(c *call, decor []byte) {
 	if decor != nil || c.failed() || c.result.value <= 0 {
 		return
@@ -94,15 +94,15 @@ func (d *decoder) receive(c *call) {
 	d.unseen(c, decor)
 }
 
-// loads reports whether the first descriptor that the text of a call names is a file that
-// Config.Loads tells of.
+// loads reports whether the first descriptor in the text of a call is a file that
+// Config.Loads selects.
 func (d *decoder) loads(text []byte) bool {
 	_, decor, _ := bytes.Cut(text, []byte("<"))
 	name, _, ok := bytes.Cut(decor, []byte(">"))
 	return ok && d.cfg.Loads != nil && d.cfg.Loads(string(name))
 }
 
-// load makes the event of bytes that came out of a file.
+// load makes the event of bytes read from a file that Config.Loads selects.
 func (d *decoder) load(c *call, decor []byte) {
 	if d.cfg.Loads == nil || c.failed() || c.result.value == 0 {
 		return
@@ -113,7 +113,7 @@ func (d *decoder) load(c *call, decor []byte) {
 }
 
 // passed makes events of the files that came as descriptors over a unix socket
-// (SCM_RIGHTS, unix(7)): who has them can read them without an open.
+// (SCM_RIGHTS, unix(7)): the receiver can read them without an open.
 func (d *decoder) passed(c *call) {
 	if !bytes.Contains(c.text, []byte("SCM_RIGHTS")) {
 		return
@@ -131,7 +131,7 @@ func (d *decoder) passed(c *call) {
 	}
 }
 
-// headers are the struct msghdr of a call.
+// headers returns each struct msghdr of a call.
 func headers(c *call) [][]byte {
 	switch {
 	case c.takes(syscalls.Message, syscalls.MessageOut):
@@ -146,11 +146,11 @@ func headers(c *call) [][]byte {
 	return nil
 }
 
-// move handles the calls that pass bytes from descriptor to descriptor. Nothing
-// of the bytes is printed; the file that they came from is known.
+// move handles the calls that pass bytes from descriptor to descriptor. The bytes
+// are not printed, but the file that they came from is known.
 func (d *decoder) move(c *call) {
 	source, sink := ends(c)
-	if c.Name != "tee" { // which takes nothing out of the pipe
+	if c.Name != "tee" { // tee takes nothing out of the pipe
 		d.read(c, d.stream(source), false)
 	}
 	origin, _ := storage(source)
@@ -182,7 +182,7 @@ func (d *decoder) move(c *call) {
 	d.written(c, inode)
 }
 
-// ends are the decorations of what a call moves bytes from and to.
+// ends returns the decorations of the descriptors that a call moves bytes from and to.
 func ends(c *call) (source, sink []byte) {
 	var from, to []byte
 	switch c.Name {
@@ -219,7 +219,7 @@ func (d *decoder) written(c *call, inode uint64) {
 	}
 }
 
-// message holds what one send or receive carried.
+// message is what one send or receive carried.
 type message struct {
 	// address as printed; nil when there was none.
 	address []byte
@@ -230,7 +230,7 @@ type message struct {
 	blinded bool
 }
 
-// messages takes the arguments of a send or receive apart.
+// messages returns the messages of a send or receive.
 func messages(c *call) []message {
 	var m message
 	switch {
@@ -250,8 +250,7 @@ func messages(c *call) []message {
 	return []message{m}
 }
 
-// several are the messages of one call: those that were moved, or the first
-// when it failed.
+// several returns the messages that one call moved, or the first if it failed.
 func several(c *call) []message {
 	var all []message
 	for _, e := range elements(c.arg(1)) {
@@ -288,7 +287,7 @@ func vector(iov []byte) (m message) {
 	return m
 }
 
-// structure is arg if it was decoded as one, else nil.
+// structure returns arg if it is a structure, else nil.
 func structure(arg []byte) []byte {
 	if len(arg) > 0 && arg[0] == '{' {
 		return arg

@@ -24,7 +24,7 @@ const (
 
 // Stats says how much was read, and what of it could not be used.
 type Stats struct {
-	// Lines of the trace and Bytes of them; Events made of them.
+	// Lines and Bytes of the trace, and Events made of them.
 	Lines, Events uint64
 	Bytes         int64
 	// Unparsed counts lines that are not what strace prints; Sample is the
@@ -32,19 +32,19 @@ type Stats struct {
 	Unparsed int
 	Sample   string
 	// Cut counts lines that were too long to keep, Dropped calls and processes
-	// that there was no room for. Not 0: something was missed.
+	// for lack of room. Not 0: something was missed.
 	Cut, Dropped int
-	// Unplaced counts changes to files by names that are relative to a directory
-	// which is not known, or that have too many parts to follow. Not 0: they may
-	// have been any.
+	// Unplaced counts changes to files by names that are relative to an unknown
+	// directory, or that have too many parts to follow. Not 0: they may have
+	// changed any file.
 	Unplaced int
 	// Blinded counts calls whose arguments the tracer could not read.
 	Blinded int
 	// Alive is how many processes and threads of the server have not been seen
 	// to end. Not 0 after the trace has ended: the tracer went first.
 	Alive int
-	// KilledDaemons counts processes that the server had left behind, and that
-	// were killed: by the end of the audit, or before.
+	// KilledDaemons counts processes that the server had left behind and that
+	// were killed, at the end of the audit or before.
 	KilledDaemons int
 	// Begun: the server's own first execve was seen.
 	Begun bool
@@ -66,7 +66,7 @@ type call struct {
 	result returned
 }
 
-// arg is the i-th argument; nil when there are fewer.
+// arg returns the i-th argument; nil if there are fewer.
 func (c *call) arg(i int) []byte {
 	if i < 0 || i >= len(c.args) {
 		return nil
@@ -74,7 +74,7 @@ func (c *call) arg(i int) []byte {
 	return c.args[i]
 }
 
-// kind is the first argument of one of the kinds; nil for none.
+// kind returns the first argument of one of the kinds; nil for none.
 func (c *call) kind(kinds ...syscalls.Arg) []byte { return c.arg(c.Args.Index(kinds...)) }
 
 func (c *call) takes(kinds ...syscalls.Arg) bool { return c.Args.Index(kinds...) >= 0 }
@@ -91,19 +91,19 @@ type decoder struct {
 	at      Position
 	tasks   tasks
 	sockets recent[string, endpoint]
-	claims  *claims // nil where there are none
-	// stdinRead is set when the server reads its stdin; nil where nobody asks.
+	claims  *claims // nil for none
+	// stdinRead is set when the server reads its stdin; nil if not needed.
 	stdinRead *atomic.Bool
 	names     recent[string, string]
-	// framers hold what name servers are asked and answer by TCP; announced are
+	// framers has the streams to and from name servers over TCP; announced has
 	// the addresses of OpConnect.
 	framers   recent[string, *framer]
 	announced recent[netip.AddrPort, struct{}]
-	// asked says what descriptors were connected to.
+	// asked has the addresses that descriptors were connected to.
 	asked recent[handle, netip.AddrPort]
 	// spliced maps the inodes of pipes to the file whose bytes they hold.
 	spliced recent[uint64, string]
-	// links are symbolic links, handles the files of descriptors.
+	// links has symbolic links, handles the files of descriptors.
 	links   recent[string, string]
 	handles recent[handle, string]
 	feeds   feeds
@@ -135,7 +135,7 @@ func (d *decoder) feed(b []byte) {
 	case lineCall, lineUnfinished:
 		spec, ok := specs[string(l.name)]
 		if !ok {
-			return // not of the set: strace names what an attached process was in
+			return // not traced: strace prints the call that an attached process was in
 		}
 		t := d.task(l.pid)
 		if t.inside {
@@ -166,11 +166,11 @@ func (d *decoder) feed(b []byte) {
 // suspended is a call that has been entered and not yet returned.
 type suspended struct {
 	call
-	// text is nil when the rest of the call will not matter either.
+	// text is nil if the rest of the call does not matter either.
 	text []byte
 	// replaced: the thread has become the whole process, so the execve worked.
 	replaced bool
-	// thread: a clone that makes no process.
+	// thread: a clone that makes a thread.
 	thread bool
 }
 
@@ -192,7 +192,7 @@ func (d *decoder) suspend(t *task, s *spec, l line) {
 	}
 }
 
-// forget drops what is suspended in a task.
+// forget drops the suspended call of a task.
 func (d *decoder) forget(t *task) {
 	if t.suspended != nil {
 		d.pending -= len(t.suspended.text)
@@ -221,14 +221,14 @@ func (d *decoder) resume(l line, b []byte) {
 	c := p.call
 	c.task = t
 	if p.replaced {
-		// Whatever strace took for the result: the process image is a new one.
+		// Whatever strace printed as the result: the process image is a new one.
 		l.rest = []byte(") = 0")
 	}
 	d.finish(&c, append(p.text, l.rest...), b)
 }
 
-// relevant tells, cheaply, whether a call may make an event or move the
-// position. Most lines of a trace are reads of files that do neither.
+// relevant reports, cheaply, whether a call may make an event or advance the
+// position. Most lines of a trace are reads of files, which do neither.
 func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	if !t.inside {
 		return s.lineage()
@@ -261,7 +261,7 @@ func (d *decoder) relevant(t *task, s *spec, rest []byte) bool {
 	return true
 }
 
-// finish handles a call that has returned; rest is the text behind "name(".
+// finish handles a call that has returned; rest is the text after "name(".
 func (d *decoder) finish(c *call, rest, b []byte) {
 	if c.handle == nil || !d.relevant(c.task, c.spec, rest) {
 		return
@@ -281,7 +281,7 @@ func (d *decoder) finish(c *call, rest, b []byte) {
 	c.handle(d, c)
 }
 
-// gone ends a task. A call it was in never returned.
+// gone ends a task. Its suspended call never returned.
 func (d *decoder) gone(pid int) {
 	t := d.tasks.known[pid]
 	d.tasks.end(pid, d.stats.Lines)
@@ -305,7 +305,7 @@ func (d *decoder) killed(pid int) {
 // forbidden reports a task that a seccomp filter killed. The call itself may be
 // missing: a filter that kills takes precedence over that of --seccomp-bpf.
 func (d *decoder) forbidden(l line) {
-	t := d.task(l.pid) // its first call may have been the one, before its parent heard of it
+	t := d.task(l.pid) // its first call may have killed it, before its parent's clone returned
 	if !t.inside {
 		return
 	}
@@ -322,7 +322,7 @@ func (d *decoder) abandon(t *task) {
 	}
 }
 
-// close reports the calls that have not returned when the trace ends.
+// close reports the calls that have not returned at the end of the trace.
 func (d *decoder) close() {
 	for _, t := range d.tasks.known {
 		d.abandon(t)
@@ -338,7 +338,7 @@ func (d *decoder) unparsed(b []byte) {
 	}
 }
 
-// emit completes an event with what is common to all and hands it on.
+// emit completes an event with the common fields and passes it on.
 func (d *decoder) emit(c *call, e Event) {
 	d.stats.Events++
 	e.Seq, e.At = d.stats.Events, c.at
@@ -360,9 +360,9 @@ func (d *decoder) emit(c *call, e Event) {
 	d.sink(e)
 }
 
-// blind reports a call whose arguments the tracer could not read. The kernel
-// could not either where it says EFAULT, and a process that was killed has no
-// memory left to read.
+// blind reports a call whose arguments the tracer could not read, unless the kernel
+// could not either (EFAULT), or the process was killed and has no memory left to
+// read.
 func (d *decoder) blind(c *call) bool {
 	if c.result.errno == "EFAULT" || c.result.errno == "?" {
 		return false
@@ -372,7 +372,7 @@ func (d *decoder) blind(c *call) bool {
 	return true
 }
 
-// detail is the call as people read it; a long one is cut within its arguments.
+// detail returns the call for people; a long one is cut within its arguments.
 func (c *call) detail() string {
 	const ellipsis = " ... "
 	head := make([]byte, 0, maxDetail)

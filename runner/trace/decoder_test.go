@@ -23,7 +23,7 @@ func decode(cfg Config, lines []byte) ([]Event, Stats) {
 	return events, d.stats
 }
 
-// render is an event in one line, without what differs from run to run.
+// render returns an event in one line, without the parts that differ from run to run.
 func render(e Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", e.PID, e.Op, e.Syscall)
@@ -91,7 +91,7 @@ func render(e Event) string {
 	return b.String()
 }
 
-// The traces of testdata/README.md.
+// TestGolden decodes the traces of testdata/README.md.
 func TestGolden(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"names":       {},

@@ -10,20 +10,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// nameService tells the ports at which names are asked for: DNS, multicast DNS
-// (RFC 6762), and LLMNR (RFC 4795).
+// nameService reports whether a port is for looking up names: DNS, multicast DNS
+// (RFC 6762), or LLMNR (RFC 4795).
 func nameService(port uint16) bool { return port == places.PortDNS || port == 5353 || port == 5355 }
 
 // framer cuts one direction of a TCP connection to a name server into messages,
-// which have their length in front (RFC 1035 section 4.2.2). It holds no more
-// than one message of 64 KiB and what one call brings.
+// which begin with their length (RFC 1035 section 4.2.2). It holds at most one
+// message of 64 KiB and the bytes of one call.
 type framer struct {
 	buffer []byte
 	broken bool // bytes are missing
 }
 
-// add returns the messages that data completes; they are valid until the next
-// call. cut: there were more bytes than data has.
+// add returns the messages that data completes, valid until the next call. cut:
+// data lacks some bytes.
 func (f *framer) add(data []byte, cut bool) [][]byte {
 	if f.broken {
 		return nil
@@ -47,7 +47,7 @@ func (f *framer) add(data []byte, cut bool) [][]byte {
 	return all
 }
 
-// datagrams are the messages to or from a name server that m completes.
+// datagrams returns the messages to or from a name server that m completes.
 func (d *decoder) datagrams(c *call, decor []byte, e endpoint, m message) [][]byte {
 	if e.Protocol != "tcp" {
 		return [][]byte{m.data}
@@ -65,7 +65,7 @@ func (d *decoder) datagrams(c *call, decor []byte, e endpoint, m message) [][]by
 	return f.add(data, m.size > int64(len(data)))
 }
 
-// direction tells the calls that send from those that receive.
+// direction returns ">" for calls that send and "<" for calls that receive.
 func (c *call) direction() string {
 	if c.stores() {
 		return ">"
@@ -73,8 +73,8 @@ func (c *call) direction() string {
 	return "<"
 }
 
-// queried lists the names that a message to a name server asks for: usually
-// one, but a tunnel may ask for more.
+// queried returns the names that a message to a name server asks for: usually
+// one, but a tunnel may use more.
 func queried(data []byte) []string {
 	const most = 16
 	var p dnsmessage.Parser
@@ -92,8 +92,8 @@ func queried(data []byte) []string {
 	return names
 }
 
-// hostName is a name without its final dot, and without what a terminal would
-// obey.
+// hostName returns a name without its final dot and without control characters
+// for a terminal.
 func hostName(n dnsmessage.Name) string {
 	printable := func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -107,8 +107,8 @@ func hostName(n dnsmessage.Name) string {
 // answer is an address that a name server gave for a name.
 type answer struct{ address, name string }
 
-// answers lists the addresses in a message from a name server, under the name
-// that was asked for (not the last alias of it).
+// answers returns the addresses in a message from a name server, with the name
+// that was asked for (not its last alias).
 func answers(data []byte) []answer {
 	const most = 64
 	var p dnsmessage.Parser

@@ -12,7 +12,7 @@ func (d *decoder) exec(c *call) {
 	first, dir := c.Args.Index(syscalls.Path), c.kind(syscalls.Directory) // path, argv, envp
 	path, kind := c.resolve(dir, c.arg(first))
 	if file, _ := d.locate(c, dir, c.arg(first), true); inMemory(file) {
-		path = file // by whichever link
+		path = file // through whichever link
 	} else if c.task.process.memory && byDescriptor(file) {
 		path = "/memfd:? " + file // fcntl(F_DUPFD) is not traced
 	}
@@ -28,7 +28,7 @@ func (d *decoder) exec(c *call) {
 	if !c.task.inside {
 		return
 	}
-	// The environment is in Env as far as it matters; all of it is nobody's business.
+	// Env has the part of the environment that matters; the rest stays private.
 	c.text = bytes.Join(c.args[:min(len(c.args), first+2)], []byte(", "))
 	if kind == textPointer && d.blind(c) {
 		return
@@ -41,19 +41,18 @@ func (d *decoder) exec(c *call) {
 	}
 }
 
-// byDescriptor reports whether a name stands for a descriptor that is not known.
+// byDescriptor reports whether a name stands for a descriptor.
 func byDescriptor(name string) bool {
 	return strings.HasPrefix(name, "/proc/") && strings.Contains(name, "/fd/") || strings.HasPrefix(name, "/dev/fd/")
 }
 
-// The bounds of Event.Argv and Event.Env.
+// Bounds of Event.Argv and Event.Env.
 const (
 	maxWords = 1024
 	maxWord  = MaxData // bytes
 )
 
-// words decodes a vector of strings, without those that are in known. cut: there
-// was more.
+// words decodes a vector of strings, without those in known. cut: there were more.
 func words(array []byte, known environment) (all []string, cut bool) {
 	for _, e := range elements(array) {
 		if len(all) == maxWords {
@@ -71,11 +70,10 @@ func words(array []byte, known environment) (all []string, cut bool) {
 	return all, cut
 }
 
-// environment holds hashes of the variables, as printed, that the server was
-// started with.
+// environment has hashes of the variables, as printed, of the server's start.
 type environment map[uint64]struct{}
 
-// seed makes the hashes unforeseeable.
+// seed makes the hashes unpredictable.
 var seed = maphash.MakeSeed()
 
 func newEnvironment(array []byte) environment {

@@ -2,15 +2,15 @@ package trace
 
 import "bytes"
 
-// feeds tell which process gives work to which: a worker that a call started may
-// serve other calls later, and hears of each through a pipe or a socket pair.
+// feeds tracks which process gives work to which: a worker that one call started may
+// serve later calls, and gets their work through a pipe or a socket pair.
 type feeds struct {
-	// workers: there is a process that was started when a request had come. Before,
-	// nobody has to be told whom he works for.
+	// workers: a process was started after a request had come. Before that, no
+	// writers need to be known.
 	workers bool
-	// peers are the other ends of socket pairs, by identity.
+	// peers has the other ends of socket pairs, by identity.
 	peers recent[string, string]
-	// writers are the processes that last wrote to a pipe or to the other end of a
+	// writers has the process that last wrote to a pipe or to the other end of a
 	// socket pair.
 	writers recent[string, *process]
 }
@@ -31,7 +31,7 @@ func (d *decoder) paired(c *call) {
 	d.feeds.peers.put(identity(other), identity(one))
 }
 
-// tells notes who wrote to a pipe or to a unix socket.
+// tells notes which process wrote to a pipe or a unix socket.
 func (d *decoder) tells(c *call, decor []byte) {
 	if !d.feeds.workers || c.failed() || c.result.value <= 0 {
 		return
@@ -45,8 +45,8 @@ func (d *decoder) tells(c *call, decor []byte) {
 	}
 }
 
-// noteFed notes that a worker has been noteFed something by a process other than itself
-// and those that it has started.
+// noteFed notes that a worker read something from a process other than itself and those
+// that it started.
 func (d *decoder) noteFed(c *call, decor []byte) {
 	p := c.task.process
 	if len(p.origins) == 0 || c.failed() || c.result.value <= 0 {

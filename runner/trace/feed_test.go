@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSocketPairsCarryTheConversation: what is read and written by the server's ends counts, once, however it is.
+// TestSocketPairsCarryTheConversation: bytes through the server's ends count once, by whichever call.
 func TestSocketPairsCarryTheConversation(t *testing.T) {
 	events, stats := decodeLines(t,
 		`5 2.000000 read(0<UNIX-STREAM:[40->39]>, "x"..., 99) = 10 <0.000001>`,
@@ -21,7 +21,7 @@ func TestSocketPairsCarryTheConversation(t *testing.T) {
 	}
 }
 
-// Where the conversation was when a worker was last told what to do.
+// TestFed: the position at which a worker last got work.
 func TestFed(t *testing.T) {
 	request := fmt.Sprintf(`5 2.000000 read(0<pipe:[%d]>, "x"..., 9999) = 10 <0.000001>`, inode)
 	pair := `5 2.000000 socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, [3<UNIX-STREAM:[71]>, 4<UNIX-STREAM:[72]>]) = 0 <0.000001>`

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// writing are the flags that make an open a change.
+// writing has the flags that make an open a change.
 var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE", "O_ACCMODE"}
 
 func (d *decoder) open(c *call) {
@@ -50,8 +50,8 @@ func (d *decoder) open(c *call) {
 	d.emit(c, e)
 }
 
-// look makes the event of a question about a place that may hold secrets, or a program. Runtimes ask
-// for thousands of other names when they start.
+// look makes the event of a look-up of a place that may hold secrets, or of a program. Runtimes look
+// up thousands of other names when they start.
 func (d *decoder) look(c *call) {
 	arg := c.Args.Index(syscalls.Path, syscalls.Entry)
 	if c.stopped() || len(c.arg(arg)) == len(`""`) { // of a descriptor
@@ -78,7 +78,7 @@ func (d *decoder) mapped(c *call) {
 	d.emit(c, Event{Op: OpMap, Path: d.own(c, name, "")})
 }
 
-// memory makes the event of a file that has no place: "/memfd:name".
+// memory makes the event of a file in memory: "/memfd:name".
 func (d *decoder) memory(c *call) {
 	if name, ok := filePath(c.result.decor); ok {
 		d.opened(c, name)
@@ -86,9 +86,9 @@ func (d *decoder) memory(c *call) {
 	}
 }
 
-// own writes /proc/self (or thread-self) for the caller's own directory in
-// /proc, whatever its number is. The number is one of the server's own PID
-// namespace: that of another process may be the caller's for the tracer.
+// own replaces the caller's own directory in /proc, whatever its number, by
+// /proc/self (or thread-self). The number is of the server's own PID namespace:
+// another process may have the number that the caller has for the tracer.
 func (d *decoder) own(c *call, resolved, asked string) string {
 	tail, ok := strings.CutPrefix(resolved, "/proc/")
 	if !ok {
@@ -118,7 +118,7 @@ func (d *decoder) own(c *call, resolved, asked string) string {
 	return self
 }
 
-// place is a name that a call gives.
+// place is a file name in a call's arguments.
 type place struct {
 	dir, name []byte
 	kind      syscalls.Arg // Path, Entry, or Text
@@ -169,10 +169,10 @@ func (d *decoder) change(c *call) {
 	}
 }
 
-// instants are the times in a list of them, without those that the kernel chooses.
+// instants matches the given times in a list; the kernel chooses the others.
 var instants = lazyregexp.New(`tv_sec=(-?\d+), tv_nsec=(\d+)`)
 
-// value returns the attributes that the call gives a file; "" for the calls that give none.
+// value returns the attributes that the call sets; "" for calls that set none.
 func (c *call) value() string {
 	if c.Op != syscalls.Attribute {
 		return ""
@@ -191,7 +191,7 @@ func (c *call) value() string {
 	return strings.Join(all, " ")
 }
 
-// changed sets what the call names; false when one of them could not be read.
+// changed sets the names of an event; false if one could not be read.
 func (d *decoder) changed(c *call, e *Event) bool {
 	places := c.places()
 	path, target := places[0], place{}

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzParse feeds arbitrary lines: whatever they are, the decoder neither
-// fails nor grows beyond its bounds, and a line makes at most as many events as
-// it has messages.
+// FuzzParse feeds arbitrary lines: the decoder neither fails nor grows beyond its
+// bounds, and a line makes at most as many events as it has messages.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.strace")
 	if err != nil || len(files) == 0 {
@@ -92,8 +91,8 @@ func FuzzName(f *testing.F) {
 	})
 }
 
-// FuzzFramer cuts a stream into pieces: the messages are the same as from the
-// whole of it, and nothing is kept that no message can be made of.
+// FuzzFramer cuts a stream into pieces: the messages are the same as those of the
+// whole, and only bytes of an unfinished message are kept.
 func FuzzFramer(f *testing.F) {
 	f.Add([]byte("\x00\x1a\x124\x01\x00\x00\x02\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x01\x00\x01\x01b\x00\x00\x01\x00\x01"), byte(3))
 	f.Add([]byte("\x00\x00\x00\x01x\xff\xff"), byte(1))
@@ -123,8 +122,8 @@ func FuzzFramer(f *testing.F) {
 	})
 }
 
-// FuzzWalk follows names through links that a server has chosen: what comes out
-// is absolute and clean.
+// FuzzWalk follows names through links that a server has chosen: the result is
+// absolute and clean.
 func FuzzWalk(f *testing.F) {
 	f.Add("/tmp/d", "/home/u/.ssh", "/tmp/d/../x", true)
 	f.Add("/a", "/a", "/a/b", false)

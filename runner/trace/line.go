@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lineKind tells the forms of a line of the trace apart.
+// lineKind is the form of a line of the trace.
 type lineKind int
 
 const (
@@ -32,11 +32,11 @@ type line struct {
 	by int
 	// forbidden: a task of lineGone was killed by SIGSYS.
 	forbidden bool
-	// killed: one was killed by a signal by which the audit ends what is left.
+	// killed: a task was killed by a signal with which the audit ends processes.
 	killed bool
 }
 
-// parseLine takes apart a line without its newline.
+// parseLine parses a line without its newline.
 func parseLine(b []byte) (l line, err error) {
 	if l.pid, b, err = leadingPID(b); err != nil {
 		return l, err
@@ -73,8 +73,8 @@ func parseCall(l line, b []byte) (line, error) {
 		l.kind = lineUnnamed
 		return l, nil
 	}
-	// A call that returned ends in its duration or "?", so that this end of a
-	// line is always strace's own.
+	// A call that returned ends in its duration or "?", so this ending is always
+	// strace's own.
 	if head, ok := bytes.CutSuffix(l.rest, []byte(" "+unfinishedMark)); ok {
 		l.kind, l.rest = lineUnfinished, head
 	} else if head, ok := cutChanged(l.rest); ok {
@@ -83,8 +83,8 @@ func parseCall(l line, b []byte) (line, error) {
 	return l, nil
 }
 
-// cutChanged cuts off " <pid changed to 7 ...>": strace ends the execve of a
-// thread so when nothing came between it and the thread's becoming the process.
+// cutChanged cuts off " <pid changed to 7 ...>": strace ends the execve of a thread
+// with it if no line came before the thread became the process.
 func cutChanged(b []byte) ([]byte, bool) {
 	head, ok := bytes.CutSuffix(b, []byte(" ...>"))
 	if !ok {
@@ -100,15 +100,14 @@ func cutChanged(b []byte) ([]byte, bool) {
 	return bytes.CutSuffix(head[:digits], []byte(" <pid changed to "))
 }
 
-// unnamed reports whether strace could not say which call it is: the task was
-// killed while it was stopped at the entry, and its registers were gone. Such a
-// call is not made any more (ptrace(2): a kill takes the task out of the stop,
-// and the kernel skips the call); that the task has ended stands in a line of
-// its own, without which the trace counts as lost.
+// unnamed reports whether strace could not name the call: the task was killed
+// while it was stopped at the entry, and its registers were gone. The kernel skips
+// such a call (ptrace(2): a kill takes the task out of the stop). Another line has
+// the end of the task; without it the trace counts as lost.
 func unnamed(name []byte) bool { return len(bytes.Trim(name, "?")) == 0 }
 
-// unavailableMark ends a line whose call was entered, and of which nothing more
-// was to be had for the same reason.
+// unavailableMark ends a line whose call was entered, but not decoded for the same
+// reason.
 const unavailableMark = "<unavailable>"
 
 // leadingPID reads the pid, which is padded to five columns.
@@ -175,12 +174,12 @@ type returned struct {
 	decor    []byte
 	pid      int
 	duration time.Duration
-	// printed is the result as people read it.
+	// printed is the result for people.
 	printed []byte
 }
 
-// parseResult reads " = 3</etc/hosts> <0.000012>" and its like, the text
-// behind a call's closing bracket.
+// parseResult reads the text after a call's closing bracket, such as
+// " = 3</etc/hosts> <0.000012>".
 func parseResult(b []byte) (r returned, err error) {
 	b, ok := bytes.CutPrefix(bytes.TrimLeft(b, " "), []byte("= "))
 	if !ok {
@@ -232,7 +231,7 @@ func (r *returned) setValue(value, tail []byte) error {
 		v = int64(u) //nolint:gosec // only compared
 	}
 	if v == -1 && r.errno == "" && bytes.HasPrefix(tail, []byte(" (errno ")) {
-		r.errno = "?" // a number strace has no name for
+		r.errno = "?" // strace has no name for the number
 	}
 	r.value, r.pid = v, int(v)
 	if bytes.Contains(tail, []byte("/* ")) {
@@ -241,7 +240,7 @@ func (r *returned) setValue(value, tail []byte) error {
 	return nil
 }
 
-// parseDuration reads "<0.000012>"; 0 when it is none.
+// parseDuration reads "<0.000012>"; 0 if it is not a duration.
 func parseDuration(b []byte) time.Duration {
 	b = bytes.Trim(b, "<> ")
 	t, err := parseTime(b)

@@ -28,7 +28,7 @@ func decodeLines(t *testing.T, lines ...string) ([]string, Stats) {
 	return got, stats
 }
 
-// What a single line says.
+// TestCalls decodes single lines.
 func TestCalls(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line string
@@ -146,7 +146,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// The server's tree begins behind the shim.
+// TestLineage: the server's tree begins after the shim.
 func TestLineage(t *testing.T) {
 	lines := `
 7 1.000000 openat(AT_FDCWD</>, "/shim/config", O_RDONLY) = 3</shim/config> <0.000001>
@@ -188,7 +188,7 @@ func TestLineage(t *testing.T) {
 	}
 }
 
-// A tracer that goes first leaves processes without an end.
+// TestAlive: a tracer that ends first leaves processes without an end.
 func TestAlive(t *testing.T) {
 	_, stats := decodeLines(t, `5 2.000000 clone(child_stack=NULL, flags=SIGCHLD) = 6 <0.000001>`, `5 2.000001 +++ exited with 0 +++`)
 	if stats.Alive != 1 {
@@ -196,8 +196,8 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// Lines of strace 6.1: a thread that had ended has no number to translate any
-// more, and 6 belongs to another in the server's own namespace.
+// TestQuickThreads has lines of strace 6.1: an ended thread's number is not
+// translated, and 6 belongs to another in the server's own namespace.
 func TestQuickThreads(t *testing.T) {
 	got, stats := decodeLines(t,
 		`5 2.000000 clone(child_stack=0x1, flags=CLONE_THREAD, parent_tid=[2 /* 6 in strace's PID NS */]) = 2 /* 6 in strace's PID NS */ <0.000001>`,
@@ -213,8 +213,8 @@ func TestQuickThreads(t *testing.T) {
 	}
 }
 
-// A call that a filter of the server's own traps is not made: its handler makes
-// another.
+// TestTrapped: a call that the server's own filter traps is not made: its handler
+// makes another.
 func TestTrapped(t *testing.T) {
 	got, _ := decodeLines(t,
 		fmt.Sprintf(`5 2.000000 openat(AT_FDCWD</>, "/root/.ssh/id_rsa", O_RDONLY) = %d <0.000001>`, unix.SYS_OPENAT),
@@ -226,9 +226,9 @@ func TestTrapped(t *testing.T) {
 	}
 }
 
-// A task that is killed while it is stopped at a call's entry leaves a call
-// without a name (lines of strace 6.1, of Python threads that were killed). A
-// call that was entered by then is reported as one that never returned.
+// TestUnnamed: a task that is killed while stopped at a call's entry leaves a call
+// without a name (lines of strace 6.1, of killed Python threads). A call that was
+// entered by then is reported as one that never returned.
 func TestUnnamed(t *testing.T) {
 	for _, name := range []string{"???", "????"} {
 		got, stats := decodeLines(t,
@@ -254,9 +254,9 @@ func TestUnnamed(t *testing.T) {
 	}
 }
 
-// What a seccomp filter kills for is seen by the end of the task alone, if need
-// be: without the call, before the clone that made the task has returned, and
-// by any of the threads.
+// TestForbidden: a kill by a seccomp filter is seen from the end of the task alone:
+// without the call, before the clone that made the task has returned, and in any
+// thread.
 func TestForbidden(t *testing.T) {
 	for name, tc := range map[string]struct{ lines, want []string }{
 		"after the call": {
@@ -311,7 +311,7 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// Who went to a directory by such a link is where no name leads.
+// TestAstray: a directory entered by such a link has no known name.
 func TestAstray(t *testing.T) {
 	_, stats := decodeLines(t, `5 2.000000 chdir("/proc/77/cwd") = 0 <0.000001>`, `5 2.000000 rename("x", "/tmp/x") = 0 <0.000001>`)
 	if stats.Unplaced != 1 {
@@ -319,7 +319,7 @@ func TestAstray(t *testing.T) {
 	}
 }
 
-// A change by a name that is relative to an unknown directory is counted.
+// TestUnplaced: a change by a name relative to an unknown directory is counted.
 func TestUnplaced(t *testing.T) {
 	for line, want := range map[string]int{
 		`5 2.000000 unlink("x") = 0 <0.000001>`:                                          1,
@@ -331,7 +331,7 @@ func TestUnplaced(t *testing.T) {
 		`5 2.000000 openat(AT_FDCWD</w>, "x", O_RDONLY) = 3</w/x> <0.000001>`:            0,
 		`5 2.000000 utimensat(3</w/f>, NULL, NULL, 0) = 0 <0.000001>`:                    0,
 		`5 2.000000 linkat(AT_FDCWD</w>, "x", AT_FDCWD</w>, "/tmp/y", 0) = 0 <0.000001>`: 0,
-		// A link of /proc that leads to what is not known.
+		// A link of /proc to an unknown place.
 		`5 2.000000 rename("/proc/77/cwd/x", "/tmp/x") = 0 <0.000001>`:                                        1,
 		`5 2.000000 rename("/proc/77/root/x", "/tmp/x") = 0 <0.000001>`:                                       1,
 		`5 2.000000 rename("/tmp/x", "/proc/self/fd/99/x") = 0 <0.000001>`:                                    1,

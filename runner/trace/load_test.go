@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLoad: that bytes came out of a file is an event where somebody asks for it.
+// TestLoad: reading bytes of a file is an event only if Config.Loads selects it.
 func TestLoad(t *testing.T) {
 	lines := []string{
 		`5 2.000000 read(3</srv/a>, "x", 8192) = 1 <0.000001>`,

@@ -7,23 +7,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// families are the address families that servers have a use for (socket(2)), as
-// Socket.Family has them. The last stands for all others.
+// families lists the address families that servers use (socket(2)), named as in
+// Socket.Family. The last stands for all others.
 var families = []string{"unix", "inet", "inet6", "netlink", "packet", "vsock", "alg", otherFamily}
 
-// otherFamily is a family of sockets that is none of those with a name.
+// otherFamily stands for the families without a name.
 const otherFamily = "other"
 
-// Made says which calls the server's processes made, whatever came of them. The zero
-// value says that there was none. It is a value, so that a copy stays as it is.
+// Made has the calls that the server's processes made, with success or without. The zero
+// value has none. It is a value, so a copy does not change.
 type Made struct {
 	calls    [4]uint64
 	families uint16
-	// processes: one of them was a fork, or a clone of something else than a thread.
+	// processes: one call was a fork, or a clone that made no thread.
 	processes bool
 }
 
-// note takes in one call; rest is the text behind "name(".
+// note adds one call; rest is the text after "name(".
 func (m *Made) note(s *spec, rest []byte) {
 	if s.bit < 0 {
 		return
@@ -46,7 +46,7 @@ func (m *Made) family(rest []byte) {
 	m.families |= 1 << i
 }
 
-// Join adds what another run made.
+// Join adds the calls of another run.
 func (m *Made) Join(other Made) {
 	for i, word := range other.calls {
 		m.calls[i] |= word
@@ -55,8 +55,8 @@ func (m *Made) Join(other Made) {
 	m.processes = m.processes || other.processes
 }
 
-// Calls returns those that were made, and those that were not, sorted. A traced call
-// that is in neither may or may not have been made.
+// Calls returns the calls that were made, and those that were not, sorted. A traced call
+// in neither list may or may not have been made.
 func (m Made) Calls() (made, unmade []string) {
 	for i, name := range counted {
 		if m.calls[i/64]&(1<<(i%64)) != 0 {

@@ -13,7 +13,7 @@ const shimmed = `10 1700000000.000001 execve("/shim", ["shim"], 0x7ffd /* 1 var 
 10 1700000000.000003 execve("/server", ["server"], 0x7ffd /* 1 var */) = 0 <0.000100>
 `
 
-// made returns what a server made, by the lines behind its start.
+// made returns the calls of a server from the lines after its start.
 func made(t *testing.T, lines string) Made {
 	t.Helper()
 	d := newDecoder(Config{Shim: "/shim"}, func(Event) {})

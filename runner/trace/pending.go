@@ -13,23 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxWatched bounds how many processes Pending looks at.
+// maxWatched bounds the processes that Pending looks at.
 const maxWatched = 256
 
-// looks is how often Pending looks at a server that is at work, lookInterval apart: one
-// that polls every few milliseconds is found in between, waiting for its next time.
+// looks is how often Pending looks at a busy server, lookInterval apart: one that polls
+// every few milliseconds is found waiting in between.
 const (
 	looks        = 5
 	lookInterval = 2 * time.Millisecond
 )
 
-// Pending reports whether a process of the server waits, in its first thread, for
-// something that will happen by itself: an event loop with a timer. wait is how
-// long the shortest of these waits was when it began; 0 where that is not known.
-// (Node always has a timer of some seconds, for the memory it may give back.) It makes
-// no system call that would show in the trace; what it sees is the call that the
-// process is in. A server that is at work in all of some looks may have a timer, and counts
-// as one that has.
+// Pending reports whether a process of the server waits for a timer in its first
+// thread, as an event loop does. wait is the shortest of these waits when it began; 0
+// if unknown. (Node always has a timer of some seconds, for giving back memory.) It
+// does not show in the trace: it only reads which call a process is in. A server that
+// is busy in every look may have a timer, and counts as one that has.
 func (s *Session) Pending() (wait time.Duration, pending bool) {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
@@ -45,12 +43,12 @@ func (s *Session) Pending() (wait time.Duration, pending bool) {
 	return 0, true
 }
 
-// look is one of Pending; working reports whether a process did something just then. self
-// is our own program.
+// look is one look of Pending; working reports whether a process was busy. self is our own
+// program.
 func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working bool) {
 	for _, pid := range descendants(s.root) {
 		if exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && os.SameFile(exe, self) {
-			continue // one of our own, around the server
+			continue // our own process around the server
 		}
 		working = working || atWork(pid)
 		call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
@@ -65,7 +63,7 @@ func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working b
 	return wait, pending, working
 }
 
-// Running reports whether a process runs that is neither our own program nor strace: one of the server's.
+// Running reports whether a process of the server runs: one that is neither our own program nor strace.
 func (s *Session) Running() bool {
 	var around []os.FileInfo
 	for _, program := range []string{"/proc/self/exe", straceProgram()} {
@@ -84,8 +82,8 @@ func straceProgram() string {
 	return program
 }
 
-// atWork reports whether the first thread of a process runs, or is held by its tracer: the
-// state in /proc/PID/stat (proc_pid_stat(5)), which stands behind the name in brackets.
+// atWork reports whether the first thread of a process runs, or is held by its tracer, by the
+// state in /proc/PID/stat (proc_pid_stat(5)), which follows the name in brackets.
 func atWork(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -95,7 +93,7 @@ func atWork(pid int) bool {
 	return ok && state != "" && strings.Contains("RDt", state[:1])
 }
 
-// descendants are the processes below root, and itself: the first maxWatched.
+// descendants returns root and the processes below it, about maxWatched at most.
 func descendants(root int) []int {
 	all := []int{root}
 	for i := 0; i < len(all) && len(all) < maxWatched; i++ {
@@ -118,17 +116,17 @@ func descendants(root int) []int {
 	return all[:min(len(all), maxWatched)]
 }
 
-// milliseconds and pointers are, for the calls in which event loops wait, which
-// argument says how long: a number that is negative for ever, or a structure that
-// is not there.
+// milliseconds and pointers have, for the calls in which event loops wait, the index
+// of the timeout: a number, negative for no timeout, or a pointer to a structure, 0
+// for none.
 var (
 	milliseconds = map[int]int{unix.SYS_EPOLL_PWAIT: 3}
 	pointers     = map[int]int{unix.SYS_EPOLL_PWAIT2: 3, unix.SYS_PPOLL: 2, unix.SYS_PSELECT6: 4}
 )
 
-// timed reads /proc/PID/syscall (proc_pid_syscall(5)): the number of the call that
-// the process is blocked in and its arguments, in hexadecimal. The time in a
-// structure is not known.
+// timed reports whether the call of /proc/PID/syscall (proc_pid_syscall(5): the number
+// of the blocking call and its arguments, in hexadecimal) has a timeout. The time in
+// a structure is not known.
 func timed(call string) (wait time.Duration, ok bool) {
 	words := strings.Fields(call)
 	if len(words) < 7 {

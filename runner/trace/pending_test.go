@@ -70,8 +70,8 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
-// TestPendingAtWork: a server that is never found waiting may have a timer; one that waits for
-// its input has none.
+// TestPendingAtWork: an always busy server may have a timer; one that waits for its input has
+// none.
 func TestPendingAtWork(t *testing.T) {
 	for script, want := range map[string]bool{"while :; do :; done": true, "read line": false} {
 		cmd := exec.Command("/bin/sh", "-c", script)

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// process holds what the threads of one have in common.
+// process has what the threads of a process share.
 type process struct {
 	pid int
-	// number is its pid in its own namespace, which the names in /proc that it
-	// opens have; 0 where that is the tracer's too, or not known.
+	// number is its pid in its own namespace, as in the names in /proc that it
+	// opens; 0 if that is the tracer's namespace too, or not known.
 	number int
-	// nested: it has a PID namespace of its own, and the tracer translates what its
-	// clones return.
+	// nested: it has its own PID namespace, and the tracer translates the results of
+	// its clones.
 	nested bool
-	// parent is the process that started it; nil when that has gone, or was
-	// never seen.
+	// parent is the process that started it; nil if that is gone or was never
+	// seen.
 	parent *process
-	// lineage and origins are those of Event.
+	// lineage and origins are as in Event.
 	lineage bool
 	origins []Position
 	fed     Position
@@ -26,7 +26,7 @@ type process struct {
 	gone    bool
 	killed  bool
 	// forebears are the pids of its ancestors, the nearest last: it may have
-	// their descriptors. memory: one of these is a file in memory.
+	// inherited their descriptors. memory: one of these is a file in memory.
 	forebears []int
 	memory    bool
 	// within becomes Event.Within of the next program that it runs, program its Event.Program.
@@ -39,8 +39,8 @@ const (
 	MaxWithin    = 256
 )
 
-// launched records that a process executes a program. What runs before the first
-// request belongs to the server, and so does whatever the main process executes.
+// launched records that a process executes a program. Programs before the first
+// request are the server's own, and so are those of the main process.
 func (p *process) launched(program string, at Position, root int) {
 	p.program = strings.Clone(program[:min(len(program), MaxWithin)])
 	if p.within == "" && at.In > 0 && p.pid != root {
@@ -48,8 +48,8 @@ func (p *process) launched(program string, at Position, root int) {
 	}
 }
 
-// startedBy records a fork: by whom, and where the conversation was. root is
-// the main process, which has no lineage, like everything above it.
+// startedBy records a fork: its parent, and the position of the conversation. root
+// is the main process, which has no lineage, like everything above it.
 func (p *process) startedBy(parent *process, at Position, root int) {
 	if root == 0 || p.pid == root {
 		return
@@ -61,7 +61,7 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 		near := parent.forebears[max(0, len(parent.forebears)+1-maxForebears):]
 		p.forebears, p.memory = append(slices.Clone(near), parent.pid), parent.memory
 		p.program = cmp.Or(p.program, parent.program)
-		p.within = cmp.Or(parent.within, p.within) // it may have run a program before its fork was heard of
+		p.within = cmp.Or(parent.within, p.within) // it may have run a program before its fork was seen to return
 	}
 	n := len(p.origins)
 	if at.In == 0 || n == MaxOrigins || n > 0 && p.origins[n-1] == at {
@@ -70,8 +70,8 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 	p.origins = append(p.origins[:n:n], at) // never into the parent's
 }
 
-// end leaves the children behind. (The chain of ancestors ends here: otherwise
-// a server that forks and exits without end would make it ever longer.)
+// end marks the process as gone. (The chain of ancestors ends here: a server that
+// forks and exits forever would make it ever longer.)
 func (p *process) end() { p.gone, p.parent = true, nil }
 
 // daemonised reports whether the process lives on without its parent, or has
@@ -83,15 +83,14 @@ func (p *process) daemonised() bool {
 	return p.daemon
 }
 
-// leftBehind is daemonised without regard to a parent that was killed: at the end
-// of an audit that is the way of all.
+// leftBehind is daemonised, except that a killed parent does not count: the end of an
+// audit kills all.
 func (p *process) leftBehind() bool {
 	return p.daemon || p.parent != nil && p.parent.gone && !p.parent.killed
 }
 
-// guess gives a task that is heard of before the clone that made it has
-// returned to its process. parents are those that are in a clone; thread: all
-// of them are making threads.
+// guess assigns a process to a task that is seen before its clone has returned.
+// parents are the processes in a clone; thread: all of these clones make threads.
 func (d *decoder) guess(t *task, parents map[*process]bool, thread bool) {
 	t.process = &process{pid: t.pid}
 	if !t.inside {

@@ -13,8 +13,8 @@ func fork(parent, child int) string {
 
 const touch = ` 2.000000 openat(AT_FDCWD</>, "/a", O_RDONLY) = 3</a> <0.000001>`
 
-// Where the conversation was when the process of the last event was started,
-// or the worker that it descends from.
+// TestOrigin: the position at which the process of the last event, or the worker
+// that it descends from, was started.
 func TestOrigin(t *testing.T) {
 	request := func(pid, size int) string {
 		return fmt.Sprintf(`%d 2.000000 read(0<pipe:[%d]>, "x"..., 9999) = %d <0.000001>`, pid, inode, size)
@@ -63,7 +63,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Who lives on without a parent, or in a session of its own, is a daemon.
+// TestDaemon: a process that outlives its parent, or has its own session, is a daemon.
 func TestDaemon(t *testing.T) {
 	const exited, session = ` 2.000000 +++ exited with 0 +++`, ` 2.000000 setsid() = 9 <0.000001>`
 	for name, tc := range map[string]struct {
@@ -92,8 +92,8 @@ func TestDaemon(t *testing.T) {
 	}
 }
 
-// A daemon that is killed would have gone on; so would all that the end of the
-// audit kills, but that is no news.
+// TestKilledDaemons: only killed daemons count, not all processes that the end of
+// the audit kills.
 func TestKilledDaemons(t *testing.T) {
 	const exited, killed, session = ` 2.000000 +++ exited with 0 +++`, ` 2.000000 +++ killed by SIGKILL +++`, ` 2.000000 setsid() = 9 <0.000001>`
 	for name, tc := range map[string]struct {
@@ -116,7 +116,7 @@ func TestKilledDaemons(t *testing.T) {
 	}
 }
 
-// A server that forks and ends without end leaves no chain of ancestors.
+// TestAncestors: a server that forks and exits forever leaves no chain of ancestors.
 func TestAncestors(t *testing.T) {
 	d := newDecoder(Config{}, func(Event) {})
 	d.feed([]byte(begin))
@@ -135,7 +135,7 @@ func TestAncestors(t *testing.T) {
 	}
 }
 
-// The environment of a program, as far as it is not the server's own.
+// TestEnvironment: the variables of a program that differ from the server's.
 func TestEnvironment(t *testing.T) {
 	events, _ := decode(Config{}, []byte(`5 1.000000 execve("/srv", ["/srv"], ["HOME=/root", "A=1"]) = 0 <0.000001>
 5 1.000001 execve("/bin/sh", ["sh"], ["A=2", "HOME=/root", "B=x\ny"..., "AWS_SECRET=hunter2"]) = 0 <0.000001>
@@ -149,7 +149,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Where the conversation was when a thread was started.
+// TestThread: the position at which a thread was started.
 func TestThread(t *testing.T) {
 	const thread = ` 2.000000 clone3({flags=CLONE_VM|CLONE_THREAD, exit_signal=0}, 88) = 6 <0.000001>`
 	request := func(pid int) string {
@@ -175,7 +175,7 @@ func TestThread(t *testing.T) {
 	}
 }
 
-// The outermost program that the last event was made in.
+// TestWithin: the outermost program around the last event.
 func TestWithin(t *testing.T) {
 	const request = `5 2.000000 read(0<pipe:[40]>, "x"..., 9999) = 10 <0.000001>`
 	run := func(pid int, program, result string) string {
@@ -209,7 +209,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// The program that the last event was made by, be it that of a shell, and before any request.
+// TestProgram: the program of the last event, even a shell's, and before any request.
 func TestProgram(t *testing.T) {
 	run := func(pid int, program, result string) string {
 		return fmt.Sprintf(`%d 2.000000 execve("%s", ["x"], 0x1 /* 0 vars */) = %s <0.000001>`, pid, program, result)
@@ -231,8 +231,7 @@ func TestProgram(t *testing.T) {
 }
 
 // TestRuntimeOfTheSandbox: threads that the sandbox's own processes make while the server
-// runs are not the server's, also where their numbers need no translation. Go's runtime
-// stops threads that run for long by a signal, so that this showed beside a busy machine.
+// runs are not the server's, even if their numbers need no translation.
 func TestRuntimeOfTheSandbox(t *testing.T) {
 	lines := []string{
 		`10 1.000000 execve("/proc/self/exe", ["mcpaudit", "sandbox-enter"], 0x1 /* 0 vars */) = 0 <0.000001>`,

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// Bounds on the work that one name makes: how many symbolic links it may lead
-// through (path_resolution(7)), and how many parts it may have in all. The kernel
-// allows some 2000 parts; who has more than these is counted as unplaced.
+// Bounds on the work for one name: how many symbolic links it may lead through
+// (path_resolution(7)), and how many parts it may have in all. The kernel allows
+// some 2000 parts; a name with more than maxParts is counted as unplaced.
 const (
 	maxHops  = 40
 	maxParts = 256
@@ -21,8 +21,8 @@ const (
 // handle is a descriptor of a process.
 type handle struct{ pid, number int }
 
-// resolve is the name that a path argument gives, joined with the directory
-// that it is relative to, and clean.
+// resolve returns the name of a path argument, joined with the directory that it
+// is relative to, and clean.
 func (c *call) resolve(dir, arg []byte) (string, textKind) {
 	name, kind := c.join(dir, arg)
 	if name == "" {
@@ -31,8 +31,8 @@ func (c *call) resolve(dir, arg []byte) (string, textKind) {
 	return path.Clean(name), kind
 }
 
-// join is resolve before it is clean. dir is a "...at" call's descriptor, nil
-// for calls that have none.
+// join is resolve without cleaning. dir is the descriptor of a "...at" call, nil
+// for other calls.
 func (c *call) join(dir, arg []byte) (string, textKind) {
 	value, kind := text(arg)
 	name := string(value)
@@ -50,14 +50,13 @@ func (c *call) join(dir, arg []byte) (string, textKind) {
 	case name == "":
 		return base, kind // with a descriptor, that file itself
 	case base == "":
-		return name, kind // relative to what is not known
+		return name, kind // relative to an unknown directory
 	}
 	return base + "/" + name, kind
 }
 
-// locate is resolve for calls whose result does not say what they found: it
-// follows the symbolic links that are known; one in the last part only where
-// the call does so.
+// locate is resolve for calls whose result does not show what they found: it
+// follows known symbolic links, in the last part only if the call does.
 func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKind) {
 	name, kind := c.join(dir, arg)
 	if !strings.HasPrefix(name, "/") {
@@ -69,8 +68,8 @@ func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKin
 	return d.walk(c, name, follow), kind
 }
 
-// walk makes an absolute name clean the way the kernel does: ".." behind a
-// symbolic link is the directory above what that points at.
+// walk cleans an absolute name as the kernel does: ".." after a symbolic link is
+// the directory above the link's target.
 func (d *decoder) walk(c *call, name string, follow bool) string {
 	if d.links.empty() && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") {
 		return path.Clean(name)
@@ -110,8 +109,8 @@ func (d *decoder) walk(c *call, name string, follow bool) string {
 	return "/" + strings.TrimPrefix(string(at), "/")
 }
 
-// pointsAt returns where a symbolic link leads, "" for what is none as far as is
-// known: those that the server made or went through, and those of /proc.
+// pointsAt returns where a symbolic link leads, "" if none is known. Known are those
+// that the server made or went through, and those of /proc.
 func (d *decoder) pointsAt(c *call, name []byte) string {
 	if bytes.HasPrefix(name, []byte("/proc/")) || bytes.HasPrefix(name, []byte("/dev/fd/")) {
 		return d.magic(c, string(name))
@@ -122,8 +121,8 @@ func (d *decoder) pointsAt(c *call, name []byte) string {
 	return d.links.oldest[string(name)]
 }
 
-// magical reports whether a name is a link by which a process's directory
-// in /proc leads to any file.
+// magical reports whether a name is a link in a process's directory in /proc that
+// may lead to any file.
 func magical(name []byte) bool {
 	dir, base := path.Split(string(name))
 	if dir == "/dev/fd/" {
@@ -156,7 +155,7 @@ func (d *decoder) magic(c *call, name string) string {
 			return ""
 		}
 	}
-	if thread, ok := strings.CutPrefix(tail, "task/"); ok { // which shares them, as a rule
+	if thread, ok := strings.CutPrefix(tail, "task/"); ok { // threads usually share them
 		_, tail, _ = strings.Cut(thread, "/")
 	}
 	switch tail {
@@ -173,7 +172,7 @@ func (d *decoder) magic(c *call, name string) string {
 	return ""
 }
 
-// opened remembers what a descriptor stands for that a call has returned.
+// opened remembers the file of a descriptor that a call returned.
 func (d *decoder) opened(c *call, name string) {
 	d.keep(c.task.process, c.result.pid, name)
 }
@@ -183,10 +182,10 @@ func (d *decoder) keep(p *process, number int, name string) {
 	p.memory = p.memory || inMemory(name)
 }
 
-// inMemory reports whether a file is one of memfd_create(2).
+// inMemory reports whether a file was made by memfd_create(2).
 func inMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }
 
-// held is the file of a descriptor, which a process may have from an ancestor.
+// held returns the file of a descriptor, which a process may have inherited.
 func (d *decoder) held(p *process, number int) string {
 	if name, ok := d.handles.get(handle{p.pid, number}); ok {
 		return name
@@ -205,8 +204,8 @@ func (d *decoder) dup(c *call) {
 	}
 }
 
-// learnLink keeps that a directory is another, when a file in it was asked for
-// by one name and found by the other.
+// learnLink remembers that one directory links to another, if a file was asked for
+// in the one and found in the other.
 func (d *decoder) learnLink(asked, found string) {
 	if asked == found || asked == "" || found == "" || path.Base(asked) != path.Base(found) || strings.HasPrefix(asked, "/proc/") {
 		return
@@ -246,7 +245,7 @@ func linkText(link string, arg []byte) (string, textKind) {
 	return path.Join(path.Dir(link), target), kind
 }
 
-// learnCwd keeps the working directory that strace printed.
+// learnCwd remembers the working directory that strace printed.
 func (c *call) learnCwd(dir []byte) {
 	if len(dir) > 0 && dir[0] == 'A' { // AT_FDCWD</work>
 		if _, decor := descriptor(dir); decor != nil && string(decor) != c.task.fs.cwd {

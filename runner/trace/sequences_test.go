@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What several lines say together.
+// TestSequences decodes several lines together.
 func TestSequences(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lines []string

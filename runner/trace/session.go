@@ -1,12 +1,12 @@
-// Package trace observes a process tree with strace, or with a tracer of our own
-// that writes the same language, and turns what it prints into typed events.
+// Package trace observes a process tree with strace, or with our own tracer, which
+// writes the same format, and turns the output into typed events.
 //
-// Two ways lead to a Session: Attach starts the tracer on a process that waits
+// There are two ways to a Session: Attach starts the tracer on a process that waits
 // for it, and Follow reads the file of a tracer that the caller runs with the
 // arguments of Wrap. Session.Run then streams the events until the trace ends.
-// A trace that ends before the traced processes do is Lost; Stats says what
-// could not be understood. What a server prints into names and contents cannot
-// pass for a system call: see token.go.
+// A trace that ends before the traced processes do is Lost; Stats says what could
+// not be understood. Names and contents that a server chooses cannot pass for a
+// system call: see token.go.
 package trace
 
 import (
@@ -22,32 +22,32 @@ import (
 
 // Config says what to trace.
 type Config struct {
-	// Backend is the tracer, one that Choose has chosen.
+	// Backend is the tracer, as returned by Choose.
 	Backend plan.Tracer
-	// Clock is the time that the server sees; only our own tracer has another than the true one.
+	// Clock is the time that the server sees; only our own tracer can change it.
 	Clock Clock
 	// File is where the tracer writes, on a volume that the server cannot reach.
 	File string
-	// Stdin and Stdout are the inodes of the pipes, or of the server's ends of the socket pairs, that carry the conversation, 0 for
-	// one that does not: over HTTP connections do, see Session.Claim.
+	// Stdin and Stdout are the inodes of the pipes, or of the server's ends of the socket pairs, that carry the conversation; 0 if
+	// connections carry it (HTTP): see Session.Claim.
 	Stdin, Stdout uint64
-	// Shim is the path, as it is executed, of a program that only prepares the
-	// server's start: the server begins with the first successful execve of
-	// anything else. "" if there is none.
+	// Shim is the path, as executed, of a program that only prepares the server's
+	// start: the server begins with the first successful execve of another
+	// program. "" for none.
 	Shim string
 	// Reexec is another path by which that program executes itself; "" if there is none.
 	Reexec string
-	// Home is the server's, and Alias a path that is a link to it: what a call names below that, events name below Home. "" if
-	// there is none.
+	// Home is the server's home, and Alias a link to it: events have names below Alias as names below Home. "" if there is
+	// none.
 	Home, Alias string
-	// Loads tells of the files of which not only the opening makes an event, but also that bytes
-	// came out of them; nil for none. Servers read too much for all of that to be kept.
+	// Loads selects the files whose reads make events (OpLoad), and not only their opening; nil for
+	// none. Servers read too much to keep all of it.
 	Loads func(name string) bool `json:"-"`
-	// MaxBytes bounds the trace, 0 means not. It guards against a server that
-	// never stops making calls; the disk needs less, for what was read is
-	// released where the file system can do so.
+	// MaxBytes bounds the trace; 0 for no bound. It guards against a server that
+	// never stops making calls; the disk needs less, because what was read is
+	// released if the file system can do that.
 	MaxBytes int64
-	// Keep the file whole: what was read is not released.
+	// Keep keeps the file whole: what was read is not released.
 	Keep bool
 }
 
@@ -61,16 +61,15 @@ type Session struct {
 	lostOnce    sync.Once
 	why         string      // lost is closed
 	stopped     atomic.Bool // on request
-	finished    atomic.Bool // the tracer has ended by itself, with the last of what it traced
+	finished    atomic.Bool // the tracer has ended by itself, after its last tracee
 	terminate   func()      // asks the tracer to end; nil when it is not ours
 
 	claims claims
-	// stdinRead: the server has read something of its stdin.
+	// stdinRead: the server has read some of its stdin.
 	stdinRead atomic.Bool
-	// root is the process that the server is or descends from, in our own PID
-	// namespace.
+	// root is the server's process or an ancestor of it, in our own PID namespace.
 	root int
-	// owner are the effective user and group of root, before it is the server.
+	// owner has the effective user and group of root, before it becomes the server.
 	owner [2]int
 
 	mu    sync.Mutex
@@ -86,16 +85,16 @@ func newSession(cfg Config, flags int) (*Session, error) {
 	return &Session{cfg: cfg, file: file, root: os.Getpid(), owner: [2]int{os.Geteuid(), os.Getegid()}, ended: make(chan struct{}), lost: make(chan struct{})}, nil
 }
 
-// Follow reads the trace of a tracer that the caller runs with the arguments
-// of Wrap. Call it when the tracer has been started, for that empties the file,
-// and Ended when it has been waited for.
+// Follow reads the trace of a tracer that the caller runs with the arguments of
+// Wrap. Call it after the start of the tracer, which empties the file, and Ended
+// after the tracer's end.
 func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 
-// Run hands every event to sink, in order, until the trace has ended and was
+// Run passes every event to sink, in order, until the trace has ended and was
 // read to its end. Memory is bounded, whatever the server does.
 //
-// It returns ErrOverflow when the trace is too long, and the context's error
-// when that ends first; what was seen until then stays seen.
+// It returns ErrOverflow if the trace is too long, and the context's error if
+// that ends first; earlier events remain valid.
 func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	defer func() { _ = s.file.Close() }()
 	d := newDecoder(s.cfg, sink)
@@ -127,40 +126,39 @@ func (s *Session) publish(d *decoder, t *tail) {
 	s.stats.Bytes, s.stats.Cut, s.stats.At = t.read, t.cut, d.at
 }
 
-// Backend is the tracer that writes the trace.
+// Backend returns the tracer that writes the trace.
 func (s *Session) Backend() plan.Tracer { return s.cfg.Backend }
 
-// Stats may be called at any time; the numbers are final when Run has returned.
+// Stats may be called at any time; it is final when Run has returned.
 func (s *Session) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stats
 }
 
-// StdinRead reports whether the server has read anything of its stdin so far.
+// StdinRead reports whether the server has read any of its stdin so far.
 func (s *Session) StdinRead() bool { return s.stdinRead.Load() }
 
-// Made are the calls that were made so far.
+// Made returns the calls that were made so far.
 func (s *Session) Made() Made {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.made
 }
 
-// Owner are the user and the group that the server was started as.
+// Owner returns the user and the group that the server was started as.
 func (s *Session) Owner() (uid, gid int) { return s.owner[0], s.owner[1] }
 
-// Lost is closed when the tracer ended or was stopped, or the trace was given up, while the
-// server was still alive: from then on nothing was observed.
+// Lost returns a channel that is closed when the tracer ended or was stopped, or the trace was
+// given up, while the server was still alive: from then on nothing was observed.
 func (s *Session) Lost() <-chan struct{} { return s.lost }
 
 // Ended tells a Session made by Follow that the tracer has ended: Run returns when
 // it has read what is left.
 func (s *Session) Ended() { s.endOnce.Do(func() { close(s.ended) }) }
 
-// Stop ends the trace: a strace that Attach started detaches from whatever is
-// still alive, our own tracer takes it along. Events made until then are still
-// handed out by Run.
+// Stop ends the trace: a strace that Attach started detaches from what is still
+// alive, our own tracer kills it. Run still delivers the events until then.
 func (s *Session) Stop() {
 	s.stopped.Store(true)
 	if s.terminate != nil {

@@ -26,8 +26,8 @@ import (
 func init() { runtime.LockOSThread() }
 
 // gateArg makes the test binary a stand-in for the shim: it waits on descriptor
-// 3, then becomes the shell that runs the script behind, with the filter of our
-// own tracer.
+// 3, then becomes the shell that runs the following script, with our own tracer's
+// filter.
 const gateArg = "wait-at-the-gate"
 
 // churnArg makes it a program whose threads come and go until descriptor 3 ends.
@@ -85,8 +85,8 @@ func each(t *testing.T, test func(t *testing.T, b plan.Tracer)) {
 	}
 }
 
-// script is a server that does one thing for every line of stdin, in a child:
-// it reads the file that the line names.
+// script is a server that reads, in a child, the file that each line of stdin
+// names.
 const script = `while read -r name; do cat "$name" 2>/dev/null; echo done; done; : </etc/hostname`
 
 // target is a program with its standard streams as pipes.
@@ -157,7 +157,7 @@ func run(t *testing.T, s *trace.Session) (wait func() []trace.Event) {
 	}
 }
 
-// converse has the conversation and tells how many bytes each side wrote.
+// converse has the conversation and returns how many bytes were asked.
 func (p *target) converse(t *testing.T, secret string) (asked int64) {
 	t.Helper()
 	p.ask(t, "/nonexistent")
@@ -168,7 +168,7 @@ func (p *target) converse(t *testing.T, secret string) (asked int64) {
 	return int64(len("/nonexistent\n") + len(secret) + 1)
 }
 
-// check looks for what the conversation must have left in the trace.
+// check looks for the traces of the conversation.
 func check(t *testing.T, s *trace.Session, events []trace.Event, secret string, asked int64) {
 	t.Helper()
 	stats := s.Stats()
@@ -308,7 +308,7 @@ func testAttach(t *testing.T, b plan.Tracer) {
 	}
 }
 
-// TestAttachToThreadsThatComeAndGo: one that was being made when its maker was seized is traced as well, and one
+// TestAttachToThreadsThatComeAndGo: a thread that was being made when its maker was seized is traced too, and one
 // that has just ended is no obstacle.
 func TestAttachToThreadsThatComeAndGo(t *testing.T) {
 	for range 4 {
@@ -323,13 +323,13 @@ func TestAttachToThreadsThatComeAndGo(t *testing.T) {
 	}
 }
 
-// TestAttachToWhatHasEnded: the kernel says of it what it says of a process that we may not trace.
+// TestAttachToWhatHasEnded: the kernel's error is the same as for a process that we may not trace.
 func TestAttachToWhatHasEnded(t *testing.T) {
 	p := prepare(t, plan.TracerPtrace, "/bin/true")
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// It is not waited for until then: its number stays.
+	// It is not reaped before, so its pid stays.
 	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func loseTracer(t *testing.T, b plan.Tracer, signal syscall.Signal) {
 	}
 	wait()
 	if b == plan.TracerStrace {
-		return // it leaves the server alone, which the shim then ends
+		return // it detaches, and the shim then ends the server
 	}
 	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("the server outlives its tracer: %v", err)

@@ -8,21 +8,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// endpoint holds what is known of a socket. Sockets are told apart by their
-// decoration: strace knows the addresses of those in its own network namespace
-// (and remembers them, even when they have changed since), of others only the
+// endpoint is what is known of a socket. Sockets are identified by their
+// decoration: for those in its own network namespace strace knows the addresses
+// (and remembers them, even if they have changed since), for others only the
 // inode.
 type endpoint struct {
 	Socket
-	// datagram: every send is a connection of its own.
+	// datagram: every send is a separate connection.
 	datagram bool
-	// met: an event has said that there is this connection.
+	// met: an event has reported this connection.
 	met bool
-	// accepted: somebody else has made the connection.
+	// accepted: the other end has made the connection.
 	accepted bool
 }
 
-// isSocket tells the decoration of a socket from that of other descriptors.
+// isSocket reports whether a decoration is that of a socket.
 func isSocket(decor []byte) bool {
 	if len(decor) == 0 || decor[0] == '/' {
 		return false
@@ -31,8 +31,8 @@ func isSocket(decor []byte) bool {
 	return ok && len(kind) > 0 && (string(kind) == "socket" || kind[0] >= 'A' && kind[0] <= 'Z')
 }
 
-// identity returns what tells a socket from others. A unix socket's decoration
-// grows (UNIX-STREAM:[5], [5->6], [5->6,@"name"]), and its inode comes first.
+// identity returns the part of a decoration that identifies a socket. A unix socket's
+// grows (UNIX-STREAM:[5], [5->6], [5->6,@"name"]), but begins with its inode.
 func identity(decor []byte) string {
 	if !bytes.HasPrefix(decor, []byte("UNIX")) {
 		return string(decor)
@@ -44,7 +44,7 @@ func identity(decor []byte) string {
 	return string(decor[:end])
 }
 
-// lookup joins a socket's decoration with what was seen of it before.
+// lookup joins a socket's decoration with what is known of it.
 func (d *decoder) lookup(decor []byte) endpoint {
 	known, _ := d.sockets.get(identity(decor))
 	kind, inside, _ := strings.Cut(string(decor), ":[")
@@ -95,14 +95,14 @@ func kinds(kind string) endpoint {
 	return endpoint{Socket: Socket{Family: name, Protocol: name}, datagram: name == "packet"}
 }
 
-// spying are the families of sockets that are not of this machine's network, or
-// that see more of it than what is meant for them; and the netlink protocols
-// that tell about other processes.
+// spying has the families of sockets that are outside this machine's network, or
+// that see traffic not meant for them; and the netlink protocols that report on
+// other processes.
 var spying = map[string]bool{
 	"packet": true, "vsock": true, "xdp": true, "key": true, "NETLINK_CONNECTOR": true, "NETLINK_AUDIT": true,
 }
 
-// socket remembers the family of the sockets that strace has no name for.
+// socket remembers the family of sockets that strace does not name.
 func (d *decoder) socket(c *call) {
 	family := familyName(c.arg(0))
 	e := endpoint{Socket: Socket{Family: family, Protocol: family}}
@@ -126,8 +126,7 @@ func familyName(arg []byte) string {
 	return strings.ToLower(string(name))
 }
 
-// addressed sets the address of a sockaddr structure. remote reports whether it
-// is the other end's.
+// addressed sets the address of a sockaddr structure; remote: it is the other end's.
 func (e *endpoint) addressed(sockaddr []byte, remote bool) {
 	e.Family = familyName(field(sockaddr, "sa_family"))
 	if e.Protocol == "" {
@@ -158,7 +157,7 @@ func (e *endpoint) addressed(sockaddr []byte, remote bool) {
 }
 
 // inet reads sin_port=htons(80), sin_addr=inet_addr("1.2.3.4"), or for IPv6
-// inet_pton(AF_INET6, "::1", &sin6_addr), which has no member name of its own.
+// inet_pton(AF_INET6, "::1", &sin6_addr), which has no member name.
 func inet(sockaddr []byte, addrName, portName string) netip.AddrPort {
 	_, port, _ := bytes.Cut(field(sockaddr, portName), []byte("("))
 	quote := field(sockaddr, addrName)
@@ -191,7 +190,7 @@ func (d *decoder) connect(c *call) {
 	if e.Family == "netlink" {
 		return
 	}
-	if e.Family == "unspec" { // takes the address away again
+	if e.Family == "unspec" { // it removes the address
 		e.Remote = netip.AddrPort{}
 		d.sockets.put(identity(decor), e)
 		return
@@ -205,7 +204,7 @@ func (d *decoder) connect(c *call) {
 	d.emit(c, Event{Op: OpConnect, Socket: d.named(e)})
 }
 
-// named copies an end point for an event, with the name it was looked up by.
+// named copies an end point for an event, with the name that it was looked up by.
 func (d *decoder) named(e endpoint) *Socket {
 	s := e.Socket
 	if s.Host == "" && s.Remote.IsValid() {
@@ -245,7 +244,7 @@ func (d *decoder) listen(c *call) {
 	d.emit(c, Event{Op: OpListen, Socket: &e.Socket})
 }
 
-// accept makes the event of a connection that somebody made to the server.
+// accept makes the event of a connection to the server.
 func (d *decoder) accept(c *call) {
 	if c.failed() || !isSocket(c.result.decor) {
 		return

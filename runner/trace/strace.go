@@ -17,11 +17,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// ErrUnavailable means that this machine does not let strace do its work. The
-// error that wraps it says what to do about it in one line.
+// ErrUnavailable means that this machine does not let the tracer work. The error
+// that wraps it says in one line what to do about it.
 var ErrUnavailable = errors.New("tracer is not available")
 
-// program is the name of the tracer.
+// program is the name of strace.
 const program = "strace"
 
 // Version returns the version of the installed strace, such as "6.1".
@@ -38,14 +38,14 @@ func Version(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(version)), nil
 }
 
-// Unavailable wraps ErrUnavailable in what to do about what strace said on its
-// standard error.
+// Unavailable wraps ErrUnavailable in a remedy for strace's message on standard
+// error.
 func Unavailable(said string) error {
 	said = strings.TrimSpace(said)
 	return fmt.Errorf("%w: %s (%s)", ErrUnavailable, fix(said), said)
 }
 
-// fix returns what to do about an error message of strace, in one line.
+// fix returns the remedy for an error message of strace, in one line.
 func fix(said string) string {
 	switch {
 	case strings.Contains(said, "executable file not found"), strings.Contains(said, "no such file"):
@@ -65,7 +65,7 @@ func fix(said string) string {
 	return "the tracer could not start"
 }
 
-// yama is the mode of the Yama security module, see ptrace(2); "" without it.
+// yama returns the mode of the Yama security module (ptrace(2)); "" without it.
 func yama() string {
 	mode, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	if err != nil {
@@ -74,18 +74,17 @@ func yama() string {
 	return strings.TrimSpace(string(mode))
 }
 
-// optional joins names the way strace's -e takes them: "?a,?b" means those of them that
-// this architecture has.
+// optional joins names for strace's -e: "?a,?b" means those that this architecture has.
 func optional(names []string) string { return "?" + strings.Join(names, ",?") }
 
-// straceFlags are the arguments common to attaching and wrapping; see
-// strace(1) of 6.1.
+// straceFlags returns the arguments common to attaching and wrapping; see strace(1)
+// of 6.1.
 //
 //   - -f follows children and threads; with -o every line begins with a pid.
-//   - -q drops the messages of attaching, and keeps "+++ exited" lines: they
-//     tell that a process is gone, and so, when one is missing, that the tracer
-//     went first. "killed" lines are only printed for signals in the set of -e
-//     signal; those left out are ignored by default and merely noise.
+//   - -q drops the messages of attaching, and keeps "+++ exited" lines: if one
+//     is missing, the tracer ended before the process. "killed" lines are only
+//     printed for signals in the set of -e signal; those left out are ignored by
+//     default and merely noise.
 //   - -yy resolves descriptors, -ttt -T give entry and duration in microseconds.
 //   - -e abbrev prints the environment of a program in full, and nothing else.
 //   - -s cuts strings. --decode-pids translates clone's result when the server

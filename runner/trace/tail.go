@@ -18,7 +18,7 @@ const (
 	maxLine = 8 << 20
 	// releaseStep is how much of the file is read between two releases.
 	releaseStep = 4 << 20
-	// pollInterval is how often the end of the file is looked at.
+	// pollInterval is how often the end of the file is read.
 	pollInterval = 5 * time.Millisecond
 )
 
@@ -46,7 +46,7 @@ func (t *tail) follow(ctx context.Context, ended <-chan struct{}, line func([]by
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		over := isClosed(ended) // before the read: what comes after the end is nothing
+		over := isClosed(ended) // before the read: nothing is written after the end
 		n, err := t.file.ReadAt(chunk, t.read)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read trace: %w", err)
@@ -81,7 +81,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// lines splits what was read, keeping an unfinished line for the next time.
+// lines splits what was read, and keeps an unfinished line for the next time.
 func (t *tail) lines(chunk []byte, line func([]byte)) {
 	for len(chunk) > 0 {
 		end := bytes.IndexByte(chunk, '\n')

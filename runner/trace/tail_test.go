@@ -63,7 +63,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	got := []string{next()}
-	put(t, out, "o\nthree\nhalf of a li") // what was half a line is whole now
+	put(t, out, "o\nthree\nhalf of a li") // completes the half line
 	got = append(got, next(), next())
 	close(ended)
 	if err := <-done; err != nil {
@@ -90,7 +90,7 @@ func TestFollowCutsLongLines(t *testing.T) {
 	}
 }
 
-// The disk holds little more than what was not read yet.
+// TestFollowReleases: the disk holds little more than the unread part.
 func TestFollowReleases(t *testing.T) {
 	out, in := writer(t)
 	const size = 64 << 20
@@ -143,7 +143,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
-// A session is lost when its trace ends before its processes do, or is given up.
+// TestLost: a session is lost if its trace ends before its processes do, or is given up.
 func TestLost(t *testing.T) {
 	gone := "5 2.000000 +++ exited with 0 +++\n"
 	for name, tc := range map[string]struct {

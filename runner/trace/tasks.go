@@ -1,13 +1,13 @@
 package trace
 
-// task is a thread, as the tracer numbers them.
+// task is a thread, by the tracer's number.
 type task struct {
 	pid     int
 	process *process
-	// born is where the conversation was when the thread was started; zero for
-	// the first one of a process.
+	// born is the position at which the thread was started; zero for the first
+	// one of a process.
 	born Position
-	// inside the server's tree; sure once a clone or an execve has said so.
+	// inside: in the server's tree; sure: a clone or an execve has confirmed it.
 	inside, sure bool
 	// since is the line at which the task was first seen.
 	since     uint64
@@ -15,7 +15,7 @@ type task struct {
 	suspended *suspended
 }
 
-// filesystem holds what clone's CLONE_FS shares.
+// filesystem is the state that CLONE_FS shares.
 type filesystem struct {
 	cwd string // "" while unknown
 }
@@ -24,11 +24,11 @@ type filesystem struct {
 // successful execve of something other than the shim, and grows by clone.
 type tasks struct {
 	known map[int]*task
-	// cloning has those that are in clone, fork or vfork.
+	// cloning has the tasks in clone, fork or vfork.
 	cloning map[int]*task
-	// ended maps pids to the line at which they went.
+	// ended maps pids to the line at which they ended.
 	ended recent[int, uint64]
-	// nested: some process has a PID namespace of its own.
+	// nested: some process has its own PID namespace.
 	nested bool
 	// root is the process in which the server began; 0 before.
 	root int
@@ -38,8 +38,8 @@ func newTasks() tasks {
 	return tasks{known: map[int]*task{}, cloning: map[int]*task{}, ended: newRecent[int, uint64](maxTasks)}
 }
 
-// task finds the task of a pid. A child may be heard of before the clone that
-// made it has returned: then its parent is one of those that are cloning.
+// task returns the task of a pid. A child may be seen before the clone that made
+// it has returned: then its parent is among the cloning tasks.
 func (d *decoder) task(pid int) *task {
 	if t := d.tasks.known[pid]; t != nil {
 		return t
@@ -75,7 +75,7 @@ func (d *decoder) task(pid int) *task {
 }
 
 func (ts *tasks) end(pid int, line uint64) {
-	if t := ts.known[pid]; t != nil && t.process.pid == pid { // the leader is the last to go
+	if t := ts.known[pid]; t != nil && t.process.pid == pid { // the leader ends last
 		t.process.end()
 	}
 	delete(ts.known, pid)
@@ -84,7 +84,7 @@ func (ts *tasks) end(pid int, line uint64) {
 }
 
 // nameless reports whether a clone's result is a number of the caller's own
-// namespace: the child was gone before the tracer could ask for its number there.
+// namespace: the child ended before the tracer could translate it.
 func (ts *tasks) nameless(p *process, r returned) bool {
 	translated := int64(r.pid) != r.value
 	p.nested, ts.nested = p.nested || translated, ts.nested || translated
@@ -100,7 +100,7 @@ func (d *decoder) cloned(c *call) {
 	t := d.tasks.known[pid]
 	if t == nil || t.since < c.number { // new, or a pid used again
 		if ended, ok := d.tasks.ended.get(pid); ok && ended > c.number {
-			return // lived and died before its parent heard of it
+			return // it ended before its parent's clone returned
 		}
 		delete(d.tasks.known, pid)
 		t = d.task(pid)
@@ -143,7 +143,7 @@ func (d *decoder) forked(t *task, c *call) {
 	d.feeds.workers = d.feeds.workers || len(t.process.origins) > 0
 }
 
-// cutFlags is the flags argument of clone ("flags=A|B") or clone3 ("{flags=A|B, ...}").
+// cutFlags returns the flags argument of clone ("flags=A|B") or clone3 ("{flags=A|B, ...}").
 func cutFlags(arg []byte) ([]byte, bool) {
 	if f := field(arg, "flags"); f != nil {
 		return f, true

@@ -10,7 +10,7 @@ import (
 // quotes, or inside the <...> that follows a descriptor; there strace escapes
 // quotes, backslashes, control characters and, within <...>, the angle
 // brackets themselves (\74, \76). So one pass that knows these two contexts
-// cannot be led astray, and anything else that looks like syntax is syntax.
+// cannot be misled: anything else that looks like syntax is syntax.
 
 var errSyntax = errors.New("not the output of strace")
 
@@ -20,8 +20,8 @@ const (
 )
 
 // split cuts the comma-separated values that begin at s[0] and end before the
-// closing bracket that matches an opening one just in front of s. It appends
-// them to parts, spaces trimmed, and returns what follows the bracket.
+// closing bracket that matches an opening one just before s. It appends them to
+// parts, spaces trimmed, and returns what follows the bracket.
 func split(parts [][]byte, s []byte) (_ [][]byte, rest []byte, err error) {
 	depth, start := 0, 0
 	for i := 0; i < len(s); {
@@ -73,8 +73,8 @@ func appendPart(parts [][]byte, part []byte) [][]byte {
 	return append(parts, part)
 }
 
-// quoted is the length of the string literal that s begins with, both quotes
-// included; -1 when it has no end.
+// quoted returns the length of the string literal that s begins with, including
+// both quotes; -1 if it has no end.
 func quoted(s []byte) int {
 	for i := 1; ; {
 		end := bytes.IndexByte(s[i:], '"')
@@ -92,9 +92,9 @@ func quoted(s []byte) int {
 	}
 }
 
-// angled is the length of what begins with the '<' at s[i]: the decoration of
-// a descriptor, a shift ("1<<CAP_CHOWN"), or a mark between spaces. -1 when it
-// has no end.
+// angled returns the length of the text that begins with the '<' at s[i]: the
+// decoration of a descriptor, a shift ("1<<CAP_CHOWN"), or a mark between spaces;
+// -1 if it has no end.
 func angled(s []byte, i int) int {
 	tail := s[i:]
 	if i == 0 || s[i-1] == ' ' || s[i-1] == '(' {
@@ -112,9 +112,9 @@ func angled(s []byte, i int) int {
 	return decoration(tail)
 }
 
-// decoration is the length of the <...> that s begins with. That of a file is
-// a path, with the device nested in it: </dev/null<char 1:3>>. Others are
-// brackets that may hold arrows and quoted names: <UNIX-STREAM:[5->6,@"x"]>.
+// decoration returns the length of the <...> that s begins with. A file's is a
+// path, with the device nested in it: </dev/null<char 1:3>>. Others are brackets
+// that may contain arrows and quoted names: <UNIX-STREAM:[5->6,@"x"]>.
 func decoration(s []byte) int {
 	if len(s) > 1 && s[1] == '/' {
 		return pathDecoration(s)
@@ -158,7 +158,7 @@ func pathDecoration(s []byte) int {
 	return -1
 }
 
-// comment is the length of the /* comment */ that s begins with, or 0.
+// comment returns the length of the /* comment */ that s begins with, or 0.
 func comment(s []byte) int {
 	if !bytes.HasPrefix(s, []byte("/*")) {
 		return 0

@@ -24,7 +24,7 @@ func (d *decoder) deliver(c *call, decor []byte, m message) {
 		d.announce(e.Remote)
 	}
 	if e.Family == "netlink" || e.Family == "unix" && e.Path == "" {
-		return // the kernel; a socket pair, or the end that accepted
+		return // the kernel, a socket pair, or the end that accepted
 	}
 	if m.blinded && c.result.value > 0 {
 		d.blind(c)
@@ -44,8 +44,8 @@ func (d *decoder) deliver(c *call, decor []byte, m message) {
 	}
 }
 
-// hosts are the names that a message asks a name server for; "" is the first
-// when there are none.
+// hosts returns the names that a message asks a name server for, or one "" if
+// there are none.
 func (d *decoder) hosts(c *call, decor []byte, e endpoint, m message) []string {
 	var all []string
 	if nameService(e.Remote.Port()) {
@@ -84,8 +84,8 @@ func (d *decoder) receiveFrom(c *call, decor []byte) {
 	}
 }
 
-// announce notes that an event names an address. To connect to the unspecified
-// one is to connect to the machine itself.
+// announce notes that an event names an address. A connection to the unspecified
+// one goes to the machine itself.
 func (d *decoder) announce(a netip.AddrPort) {
 	if a.Addr().IsUnspecified() {
 		d.announced.put(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port()), struct{}{})
@@ -96,10 +96,10 @@ func (d *decoder) announce(a netip.AddrPort) {
 	}
 }
 
-// meet makes the event of a connection that no call was seen to make: its
-// socket came from elsewhere, or another thread changed the address after the
-// tracer had read it and before the kernel did. What the descriptor was
-// connected to tells, or, if it has its socket from another, what any was.
+// meet makes the event of a connection that no call was seen to make: its socket
+// came from elsewhere, or another thread changed the address after the tracer had
+// read it and before the kernel did. The address that the descriptor was connected
+// to shows that, or, for a socket from elsewhere, the addresses of all connects.
 func (d *decoder) meet(c *call, decor []byte, e endpoint) {
 	if e.met || e.Protocol != "tcp" || !e.Remote.IsValid() {
 		return
@@ -116,7 +116,7 @@ func (d *decoder) meet(c *call, decor []byte, e endpoint) {
 	d.emit(c, Event{Op: OpConnect, Socket: d.named(e)})
 }
 
-// handleOf is the descriptor of a call that has the decoration.
+// handleOf returns the descriptor of a call that has the decoration.
 func (c *call) handleOf(decor []byte) handle {
 	for _, a := range c.args {
 		if number, with := descriptor(a); bytes.Equal(with, decor) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// descriptor takes "5</etc/hosts>" or "AT_FDCWD</work>" apart. The decoration
-// comes without its angle brackets and with its escapes; nil when there is none.
+// descriptor splits "5</etc/hosts>" or "AT_FDCWD</work>". The decoration comes
+// without its angle brackets and with its escapes; nil if there is none.
 func descriptor(arg []byte) (number int64, decor []byte) {
 	open := bytes.IndexByte(arg, '<')
 	if open < 0 {
@@ -20,7 +20,7 @@ func descriptor(arg []byte) (number int64, decor []byte) {
 	return integer(arg[:open]), arg[open+1 : open+n-1]
 }
 
-// integer reads a leading decimal or 0x number; -1 when there is none.
+// integer reads a leading decimal or 0x number; -1 if there is none.
 func integer(s []byte) int64 {
 	end := 0
 	for end < len(s) && (isWord(s[end]) || (end == 0 && s[end] == '-')) {
@@ -37,7 +37,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// filePath is the path of a decoration that names a file, device part and
+// filePath returns the path of a file's decoration, without the device and with
 // escapes resolved; ok is false for pipes, sockets and other nameless things.
 func filePath(decor []byte) (path string, ok bool) {
 	if len(decor) == 0 || decor[0] != '/' {
@@ -49,7 +49,7 @@ func filePath(decor []byte) (path string, ok bool) {
 	return string(unescape(nil, decor)), true
 }
 
-// stream is the inode of a pipe, or of the unix socket that is stdin or stdout; 0 for all else.
+// stream returns the inode of a pipe, or of the unix socket that is stdin or stdout; 0 for all others.
 func (d *decoder) stream(decor []byte) uint64 {
 	if bytes.HasPrefix(decor, []byte("UNIX")) {
 		_, digits, _ := strings.Cut(identity(decor), "[")
@@ -60,7 +60,7 @@ func (d *decoder) stream(decor []byte) uint64 {
 	return pipeInode(decor)
 }
 
-// pipeInode is N of the decoration "pipe:[N]"; 0 for others.
+// pipeInode returns N of the decoration "pipe:[N]"; 0 for others.
 func pipeInode(decor []byte) uint64 {
 	digits, ok := bytes.CutPrefix(decor, []byte("pipe:["))
 	if !ok {
@@ -73,8 +73,8 @@ func pipeInode(decor []byte) uint64 {
 	return n
 }
 
-// text decodes a string argument: "abc", "abc"... when it was cut. kind tells
-// what else it may be.
+// text decodes a string argument: "abc", or "abc"... if it was cut. kind says what
+// else it may be.
 func text(arg []byte) (value []byte, kind textKind) {
 	if len(arg) > 0 && arg[0] == '@' { // an abstract socket name
 		value, kind = text(arg[1:])
@@ -155,8 +155,8 @@ func simpleEscape(c byte) byte {
 	return c
 }
 
-// field is the value of a structure's member: field(`{a=1, b={c=2}}`, "b") is
-// `{c=2}`; nil when there is none.
+// field returns the value of a structure's member: field(`{a=1, b={c=2}}`, "b")
+// is `{c=2}`; nil if there is none.
 func field(structure []byte, name string) []byte {
 	if len(structure) == 0 || structure[0] != '{' {
 		return nil
@@ -174,7 +174,7 @@ func field(structure []byte, name string) []byte {
 	return nil
 }
 
-// elements are the values of an array: "[a, b]".
+// elements returns the values of an array: "[a, b]".
 func elements(array []byte) [][]byte {
 	if len(array) == 0 || array[0] != '[' {
 		return nil
@@ -186,7 +186,7 @@ func elements(array []byte) [][]byte {
 	return parts
 }
 
-// flags are the names of "A|B|0x8".
+// flags returns the names of "A|B|0x8".
 func flags(arg []byte) []string {
 	var names []string
 	for part := range bytes.SplitSeq(arg, []byte("|")) {
@@ -204,7 +204,7 @@ func hasFlag(arg []byte, name string) bool {
 	return false
 }
 
-// translated is N of a pid that is followed by "/* N in strace's PID NS */",
+// translated returns N of a pid that is followed by "/* N in strace's PID NS */",
 // else the pid itself.
 func translated(arg []byte) int {
 	if _, note, ok := bytes.Cut(arg, []byte("/* ")); ok {

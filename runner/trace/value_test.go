@@ -2,7 +2,7 @@ package trace
 
 import "testing"
 
-// What a call gives a file is known, by either tracer.
+// TestValue: the attributes that a call sets are known, by either tracer.
 func TestValue(t *testing.T) {
 	for line, want := range map[string]string{
 		`utimensat(AT_FDCWD</srv>, "/tmp/x", [{tv_sec=17, tv_nsec=5} /* 1970-01-01T00:00:17.000000005+0000 */, {tv_sec=-3, tv_nsec=0}], 0) = 0 <0.000001>`: "17.5 -3.0",
