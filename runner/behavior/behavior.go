@@ -1,13 +1,12 @@
-// Package behavior condenses what a server did into what can be compared from one
-// audit to the next: the hosts that it connects to, the programs that it runs, the
+// Package behavior condenses what a server did into entries that can be compared
+// between audits: the hosts that it connects to, the programs that it runs, the
 // places of its files, what it listens on. It is pure; the audit calls Of once.
 //
 // An entry is a class, never one file or one port of many: two audits of the same
-// server with the same inputs must give the same entries. So counts, times, process
-// numbers and the capability in flight stay out, and so do ports that the kernel
-// gives (ip(7)), names that are made up for a run, and the marks of the probe. What
-// failed is left out as well, but for connections and programs, for in the sandbox
-// these may only fail because it is one.
+// server with the same inputs must give the same entries. So it leaves out counts,
+// times, process numbers and the capability in flight, ports that the kernel chooses
+// (ip(7)), names made up for a run, and the marks of the probe. It also leaves out
+// failures, except those of connections and programs, which the sandbox may cause.
 package behavior
 
 import (
@@ -25,17 +24,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// Server has what of a server makes the same place another path elsewhere.
+// Server has the properties of a server by which the same place has different paths.
 type Server struct {
 	// Home is its home directory, absolute and clean; "" if it has none.
 	Home string
 	// Command is its program and the arguments.
 	Command []string
-	// Search are the domains that the machine puts behind names that it looks up.
+	// Search are the domains that the machine appends to names that it looks up.
 	Search []string
 }
 
-// Of is the behaviour in a profile; incomplete: of an audit that did not see all.
+// Of returns the behaviour in a profile; incomplete: the audit did not see everything.
 func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	c := condenser{layout: s.layout(p), names: map[string]bool{}}
 	for _, e := range p.Canonical(s.Search).Effects {
@@ -51,16 +50,16 @@ func Of(p profile.Profile, s Server, incomplete bool) report.Behavior {
 	return report.BehaviorOf(c.entries, incomplete)
 }
 
-// started reports whether an effect is no more than the start of the server: a program
-// that its command names.
+// started reports whether an effect is only the start of the server: a program that its
+// command names.
 func (s Server) started(e profile.Effect) bool {
 	return e.Kind == profile.KindExec && e.Phase == report.PhaseStartup && slices.ContainsFunc(s.Command, func(arg string) bool {
 		return path.Base(arg) == path.Base(e.Path)
 	})
 }
 
-// condenser makes the entries. names are those that were looked up, with false where
-// they were connected to as well.
+// condenser makes the entries. names has the names that were looked up; false for those
+// that were connected to as well.
 type condenser struct {
 	layout
 	entries []string
@@ -104,7 +103,7 @@ func (c *condenser) connect(e profile.Effect) {
 	}
 }
 
-// reach is a connection to a machine.
+// reach adds a connection to a machine.
 func (c *condenser) reach(e profile.Effect) {
 	address, err := netip.ParseAddr(e.Address)
 	switch {
@@ -114,7 +113,7 @@ func (c *condenser) reach(e profile.Effect) {
 		c.hosts = append(c.hosts, e.Host)
 		c.add("connect", maskGeneratedHost(e.Host)+":"+strconv.Itoa(e.Port))
 	case err == nil && sinkhole.Fake.Contains(address):
-		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // which, was not seen
+		c.add("connect", "a name:"+strconv.Itoa(e.Port)) // the name was not seen
 	case err == nil:
 		c.add("connect", netip.AddrPortFrom(address, uint16(e.Port)).String())
 	}
@@ -147,7 +146,7 @@ func (c *condenser) listen(e profile.Effect) {
 	}
 }
 
-// ported is a host of the machine's own with its port, unless the kernel gave that.
+// ported returns a host with its port, unless the kernel chose the port.
 func ported(host string, port int) string {
 	if port == 0 || port >= places.FirstEphemeral {
 		return host
@@ -155,10 +154,10 @@ func ported(host string, port int) string {
 	return host + ":" + strconv.Itoa(port)
 }
 
-// runtimes are interpreters with a version behind their names.
+// runtimes matches interpreters with a version after the name.
 var runtimes = lazyregexp.New(`^(python|pypy|perl|ruby|node|php|lua|java|pip)[-0-9.]+$`)
 
-// program is the name of one, with its place where programs are not usually kept.
+// program returns a program's name, with its place unless that is a usual one.
 func (c *condenser) program(file string) string {
 	base := maskGenerated(path.Base(file), "")
 	if runtime := runtimes.FindStringSubmatch(base); runtime != nil {

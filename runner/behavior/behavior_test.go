@@ -97,7 +97,7 @@ func TestEntries(t *testing.T) {
 		"evasion":               {profile.Effect{Fact: profile.Fact{Kind: profile.KindEvade, Operation: "ptrace"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Where the server lies shows in what it reads of its own.
+			// The server's reads of its own files show where it is installed.
 			p := profile.Profile{Effects: []profile.Effect{file(profile.KindRead, "/srv/app/dist/server.js"), c.effect}}
 			want := []string{"read ./"}
 			if c.want != "" && c.want != "read ./" {
@@ -113,8 +113,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// A name that is connected to, or that was tried with a search domain, was looked up
-// for that.
+// TestLookUps: a name that is connected to has no look-up entry, nor has a name that
+// was tried with a search domain.
 func TestLookUps(t *testing.T) {
 	p := profile.Profile{Effects: []profile.Effect{
 		connect("udp", "10.0.0.2", 53, "api.example.com"), connect("udp", "10.0.0.2", 53, "api.example.com.corp.example"),
@@ -130,7 +130,7 @@ func TestLookUps(t *testing.T) {
 	}
 }
 
-// Two runs differ in what no digest may depend on.
+// TestDigestIsSteady: two runs differ only in details that must not change the digest.
 func TestDigestIsSteady(t *testing.T) {
 	run := func(random string, count, port int, phase report.Phase) report.Behavior {
 		p := profile.Profile{Effects: []profile.Effect{

@@ -14,22 +14,22 @@ import (
 // layout has the directories by which a path is classified.
 type layout struct {
 	home string
-	// own are where the server itself is installed.
+	// own has the directories where the server itself is installed.
 	own []string
 }
 
-// scripts are the extensions of what a runtime is given to run.
+// scripts lists the extensions of files that a runtime is given to run.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".php", ".jar", ".sh"}
 
-// shared are places in which everybody makes up names.
+// shared lists directories in which all programs make up names.
 var shared = []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/sys"}
 
-// layout finds where a server lies: in the directory of what its command names.
+// layout finds where a server is installed: in the directories of the files that its command names.
 func (s Server) layout(p profile.Profile) layout {
 	at := layout{home: strings.TrimSuffix(s.Home, "/")}
 	for i, arg := range s.Command {
 		if i > 0 && !slices.Contains(scripts, path.Ext(arg)) {
-			continue // a directory that it is given is not where it lies
+			continue // a directory argument is not where the server is installed
 		}
 		if dir := installed(arg, p); dir != "" && dir != at.home && path.Base(dir) != "bin" && !slices.Contains(shared, dir) {
 			at.own = append(at.own, dir)
@@ -38,7 +38,7 @@ func (s Server) layout(p profile.Profile) layout {
 	return at
 }
 
-// installed is the directory of a program or script that a command names; empty where
+// installed returns the directory of a program or script that a command names; empty if
 // no effect shows it. A name without a directory has to be seen itself.
 func installed(arg string, p profile.Profile) string {
 	name := path.Clean(arg)
@@ -63,15 +63,14 @@ func installed(arg string, p profile.Profile) string {
 	return ""
 }
 
-// grouping are the directories of which each has one for every program: where they
-// lie in a home, or from the root.
+// Directories that have one directory per program, relative to a home or absolute.
 var (
 	homeGroups = []string{".config", ".cache", ".local/share", ".local/state", ".local/lib", ".local"}
 	rootGroups = []string{"/var/lib", "/var/log", "/var/cache", "/var/run", "/usr/share", "/usr/local", "/usr/lib", "/var", "/usr", "/opt", "/home", "/root", "/etc", "/run", "/mnt", "/srv", "/dev"}
 )
 
-// class is the place of a file: a directory with a slash behind it, or a file whose
-// name is its own in a place that all programs share. dir: it is a directory itself.
+// class returns the place of a file: a directory with a final slash, or the file itself
+// if all programs share its directory. dir: it is a directory itself.
 func (p layout) class(name string, dir bool) string {
 	for _, own := range p.own {
 		if places.Within(name, own) {
@@ -110,12 +109,12 @@ func (p layout) inHome(rest string, dir bool) string {
 		}
 	}
 	if !strings.HasPrefix(rest, ".") && !strings.Contains(rest, "/") && !dir {
-		return "~/" // a user's file, by any name
+		return "~/" // a user's file, whatever its name
 	}
 	return "~/" + first(rest, dir)
 }
 
-// first is the first part of a path, as a directory where there is more to come.
+// first returns the first part of a path, with a slash if it is a directory.
 func first(rest string, dir bool) string {
 	name, _, more := strings.Cut(rest, "/")
 	if name == "" {
@@ -138,8 +137,8 @@ func (p layout) file(name string) string {
 	return p.class(name, false)
 }
 
-// maskGenerated puts a star for each part of a name, between separators ("" for none),
-// that was made up for the run or came from the probe.
+// maskGenerated replaces with a star each part of a name, between separators ("" for
+// none), that was made up for the run or came from the probe.
 func maskGenerated(name, separator string) string {
 	parts := []string{name}
 	if separator != "" {
@@ -158,7 +157,7 @@ func maskGenerated(name, separator string) string {
 	return strings.Join(out, separator)
 }
 
-// A name is made up where it is long and has digits, or has many: people write
+// A name is made up if it is long and has digits, or has many digits: people write
 // "sha256sum" and "notes-2024", programs "tmp8x3k2q9f", "3f2a77b1" and "1714060800".
 const (
 	longName   = 16

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is canonicalised; what exceeds them is hashed as it stands.
+// Limits of canonical forms; a text that exceeds them is hashed as it is.
 const (
-	// maxBytes is the size of one JSON text, 4 MiB.
+	// maxBytes bounds the size of one JSON text: 4 MiB.
 	maxBytes = 4 << 20
-	// maxDepth is the nesting of arrays and objects.
+	// maxDepth bounds the nesting of arrays and objects.
 	maxDepth = 200
 )
 
@@ -25,14 +25,13 @@ const (
 // object, invalid UTF-8, half a surrogate pair).
 var ErrNotCanonical = errors.New("JSON has no canonical form")
 
-// Canonical returns the canonical form of RFC 8785, with one deviation: a
-// number that a double cannot hold keeps all its digits. By the letter of the
-// RFC 9007199254740992 and 9007199254740993 are the same text, and a change
-// from one to the other would not be seen.
+// Canonical returns the canonical form of RFC 8785, with one deviation: a number
+// that a double cannot represent keeps all its digits. In the RFC's form
+// 9007199254740992 and 9007199254740993 are the same text, which would hide a
+// change from one to the other.
 //
-// It is written here because jcs.Transform, which tests hold it to, takes
-// quadratic time in the number of keys, has no depth limit, and passes over
-// errors in keys.
+// It does not use jcs.Transform, with which tests compare it: that takes quadratic
+// time in the number of keys, has no depth limit, and ignores errors in keys.
 func Canonical(raw []byte) ([]byte, error) {
 	switch {
 	case len(raw) > maxBytes:
@@ -98,8 +97,8 @@ func (c *canonicaliser) array(depth int) error {
 	return err
 }
 
-// object writes the members in the order in which they come, notes where each
-// begins, and then puts them in the order of their keys.
+// object writes the members in their given order, notes where each begins, and
+// then sorts them by key.
 func (c *canonicaliser) object(depth int) error {
 	type member struct {
 		key        []uint16 // RFC 8785, 3.2.3: keys sort by UTF-16 code units
@@ -146,8 +145,8 @@ func (c *canonicaliser) object(depth int) error {
 	return nil
 }
 
-// writeString writes the string form of RFC 8785, 3.2.2.2: only what must be
-// escaped is.
+// writeString writes the string form of RFC 8785, 3.2.2.2, with the fewest
+// escapes.
 func writeString(out *bytes.Buffer, s string) {
 	const short = "\b\t\n\f\r\"\\"
 	const letters = "btnfr\"\\"

@@ -96,7 +96,7 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("not idempotent: %q, then %q, %v", got, again, err)
 		}
-		// Where no number loses digits the library agrees.
+		// Without numbers that lose digits the library agrees.
 		if want, err := jcs.Transform(got); err == nil && !bytes.ContainsAny(got, "0123456789") && !bytes.Equal(want, got) {
 			t.Fatalf("jcs says %q, we say %q", want, got)
 		}

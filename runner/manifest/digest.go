@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// identifier is the member that names an item of a kind.
+// identifier returns the member that names an item of a kind.
 func identifier(kind report.CapabilityKind) string {
 	switch kind {
 	case report.CapabilityResource:
@@ -21,7 +21,7 @@ func identifier(kind report.CapabilityKind) string {
 	}
 }
 
-// hashed lists the members of an item that its digest covers.
+// hashed returns the members of an item that its digest covers.
 func hashed(kind report.CapabilityKind) []string {
 	switch kind {
 	case report.CapabilityTool:
@@ -33,16 +33,16 @@ func hashed(kind report.CapabilityKind) []string {
 	}
 }
 
-// defaultHints are the values of tool annotations that say nothing, by the
-// schema of MCP 2025-11-25 (ToolAnnotations).
+// defaultHints has the default values of tool annotations, from the schema of
+// MCP 2025-11-25 (ToolAnnotations).
 var defaultHints = map[string]string{
 	"readOnlyHint": "false", "destructiveHint": "true", "idempotentHint": "false", "openWorldHint": "true",
 }
 
-// digestItem hashes the canonical JSON of the members that count. An item
-// without a canonical form is hashed whole and as it stands, but for white
-// space between tokens: that may see a change where there is none, and never
-// the reverse. No JSON begins with "raw ", so the two cannot be confused.
+// digestItem hashes the canonical JSON of the members that count. An item without
+// a canonical form is hashed whole, without white space between tokens: that may
+// show a change where there is none, but never hide one. No JSON begins with
+// "raw ", so the two forms cannot be confused.
 func digestItem(kind report.CapabilityKind, raw json.RawMessage, members map[string]json.RawMessage) string {
 	if _, err := Canonical(raw); err != nil || members == nil {
 		return digestRaw(raw)
@@ -50,11 +50,11 @@ func digestItem(kind report.CapabilityKind, raw json.RawMessage, members map[str
 	return counting(members, hashed(kind)).digest()
 }
 
-// separateMembers are the members that a report has in fields of their own.
+// separateMembers are the members that have their own fields in a report.
 var separateMembers = []string{"title", "description"}
 
-// definition is the canonical JSON of the members that count and that the report
-// does not tell otherwise; empty where there is none that fits.
+// definition returns the canonical JSON of the members that count and have no other
+// field in the report; empty if there is none that fits.
 func (i Item) definition(kind report.CapabilityKind) string {
 	if _, err := Canonical(i.raw); err != nil || i.Members == nil {
 		return ""
@@ -67,7 +67,7 @@ func (i Item) definition(kind report.CapabilityKind) string {
 
 type object map[string]json.RawMessage
 
-// counting are the members by some keys that say something.
+// counting returns the non-empty members with the given keys.
 func counting(members map[string]json.RawMessage, keys []string) object {
 	kept := make(object, len(keys))
 	for _, key := range keys {
@@ -82,7 +82,7 @@ func counting(members map[string]json.RawMessage, keys []string) object {
 	return kept
 }
 
-// envelope are the members of no item, with the instructions or without.
+// envelope returns the members outside the items, with the instructions or without.
 func (m Manifest) envelope(instructions bool) object {
 	members := object{"name": m.ServerName, "capabilities": m.Capabilities}
 	keys := []string{"name", "capabilities"}
@@ -101,7 +101,7 @@ func (o object) digest() string {
 	return digest(canonical)
 }
 
-// definition is the canonical form as far as a report has room for it.
+// definition returns the canonical form, or "" if a report has no room for it.
 func (o object) definition() string {
 	canonical, err := Canonical(o.text())
 	if err != nil || len(canonical) > report.MaxDefinition {
@@ -154,8 +154,8 @@ func withoutDefaults(annotations json.RawMessage) json.RawMessage {
 	return text
 }
 
-// empty reports whether a member says no more than its absence does. SDKs differ
-// in whether they write such members.
+// empty reports whether a member is equivalent to its absence. SDKs differ in
+// whether they write such members.
 func empty(value json.RawMessage) bool {
 	switch string(bytes.TrimSpace(value)) {
 	case "", "null", `""`, "{}", "[]":

@@ -4,10 +4,10 @@
 // reports, baselines and the comparison within a session use its digests. The
 // package is pure.
 //
-// A digest covers what a model or a person is told: names, titles, descriptions,
-// schemas, arguments, and hints that differ from their defaults.
-// `_meta`, icons, ttlMs, cacheScope, sizes and dates stay out, or an upgrade of
-// an SDK, or another day, would look like a rug pull.
+// A digest covers what a model or a person reads: names, titles, descriptions,
+// schemas, arguments, and hints that differ from their defaults. It leaves out
+// `_meta`, icons, ttlMs, cacheScope, sizes and dates, or an upgrade of an SDK, or
+// another day, would look like a rug pull.
 package manifest
 
 import (
@@ -38,14 +38,14 @@ type Manifest struct {
 	Prompts           []json.RawMessage
 }
 
-// MaxRead bounds what is read of a manifest, in bytes. Nothing is said of one that is
-// longer: no tool of it is called, and no audit of its server passes.
+// MaxRead bounds the manifests that are read, in bytes. A longer one is not judged: none
+// of its tools is called, and no audit of its server passes.
 const MaxRead = 4 << 20
 
 // TooLong reports whether a manifest is longer than MaxRead.
 func (m Manifest) TooLong() bool { return m.Size() > MaxRead }
 
-// Size returns how long all of it is, in bytes of JSON.
+// Size returns the manifest's length in bytes of JSON.
 func (m Manifest) Size() int {
 	n := len(m.ServerName) + len(m.Instructions) + len(m.Capabilities)
 	for _, raw := range slices.Concat(m.Tools, m.Resources, m.ResourceTemplates, m.Prompts) {
@@ -54,8 +54,8 @@ func (m Manifest) Size() int {
 	return n
 }
 
-// Or returns known where it is the same as m, so that of what is listed again only one is
-// held in memory.
+// Or returns known if it equals m, so that only one of two equal lists is held in
+// memory.
 func (m Manifest) Or(known Manifest) Manifest {
 	if reflect.DeepEqual(m, known) {
 		return known
@@ -63,8 +63,8 @@ func (m Manifest) Or(known Manifest) Manifest {
 	return m
 }
 
-// Item is one advertised thing with what its JSON says. Texts that are missing
-// or no strings are empty.
+// Item is one advertised item, from its JSON. Texts that are missing or not
+// strings are empty.
 type Item struct {
 	// Name is the tool's or prompt's name, the resource's uri, or the
 	// template's uriTemplate.
@@ -81,8 +81,8 @@ type Item struct {
 	raw json.RawMessage
 }
 
-// Items reads the items of one kind and sorts them by name and digest. Every
-// element of raw is there, repeated names and junk included.
+// Items reads the items of one kind and sorts them by name and digest. It keeps
+// every element of raw, including repeated names and junk.
 func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 	items := make([]Item, 0, len(raw))
 	for _, r := range raw {
@@ -106,9 +106,9 @@ func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 	return items
 }
 
-// Report gives the manifest the form of the report. Its Digest is taken over the
-// canonical JSON of the envelope's and all items' digests, so that a reader of
-// the report can check it against the items.
+// Report returns the manifest in the form of the report. Its Digest is that of the
+// canonical JSON of the envelope's and all items' digests, so a reader of the
+// report can check it against the items.
 func (m Manifest) Report() report.Manifest {
 	r := report.Manifest{
 		Instructions:      Text(m.Instructions),
@@ -143,7 +143,7 @@ func (m Manifest) Report() report.Manifest {
 }
 
 // reportItems numbers items of the same name ("note", "note (2)"), because a
-// comparison by name would pass over all but one of them.
+// comparison by name would ignore all but one of them.
 func reportItems(kind report.CapabilityKind, raw []json.RawMessage) []report.Item {
 	items := Items(kind, raw)
 	taken := make(map[string]bool, len(items))
@@ -168,13 +168,13 @@ func reportItems(kind report.CapabilityKind, raw []json.RawMessage) []report.Ite
 	return out
 }
 
-// words is the digest of the item's steady form.
+// words returns the digest of the item's steady form.
 func (i Item) words(kind report.CapabilityKind) string {
 	steady := steadyJSON(i.raw, false)
 	return digestItem(kind, steady, Object(steady))
 }
 
-// other is a digest where it is not the one that goes before it.
+// other returns a digest, or "" if it equals the first.
 func other(digest, first string) string {
 	if digest == first {
 		return ""
@@ -182,9 +182,8 @@ func other(digest, first string) string {
 	return digest
 }
 
-// Object decodes a JSON object by exact keys; nil when raw is none. (Structs
-// would not do: encoding/json matches their fields without regard to case,
-// other clients do not.)
+// Object decodes a JSON object by exact keys; nil if raw is none. (encoding/json
+// ignores case in the fields of structs; other clients do not.)
 func Object(raw json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -193,7 +192,7 @@ func Object(raw json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// Text decodes a JSON string; "" when raw is none.
+// Text decodes a JSON string; "" if raw is none.
 func Text(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {

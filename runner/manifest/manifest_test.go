@@ -147,7 +147,7 @@ func TestEmptyManifest(t *testing.T) {
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
-// A list that came again is not held twice, and one that changed is not taken for the same.
+// TestOr: a repeated list is not held twice, and a changed one is not taken for the same.
 func TestOr(t *testing.T) {
 	tool := func(text string) Manifest { return Manifest{Tools: []json.RawMessage{json.RawMessage(text)}} }
 	known, again, other := tool(`{"name":"a"}`), tool(`{"name":"a"}`), tool(`{"name":"b"}`)

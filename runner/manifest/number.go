@@ -63,8 +63,8 @@ func parseDecimal(literal string) (decimal, error) {
 	return decimal{negative, trimmed, exponent}, nil
 }
 
-// String is the number as an integer with an exponent, the exponent left out
-// when it is zero.
+// String returns the number as an integer with an exponent, which is left out if
+// zero.
 func (d decimal) String() string {
 	text := d.digits
 	if d.negative {

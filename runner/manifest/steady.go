@@ -13,14 +13,14 @@ import (
 // The parts of a text: a URL's scheme and host, or a run of letters and digits.
 var (
 	part = lazyregexp.New(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:"]+|(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[\pL\pN]+`)
-	// list is one of single words, between commas or bars.
+	// list matches single words between commas or bars.
 	list = lazyregexp.New(word + `(?:(?:, ?| ?\| ?)` + word + `)+`)
 	runs = lazyregexp.New(`#(?:[-:.,+/_]#)+`)
 )
 
 const word = `['"\x60]?[\pL\pN_#*@/+-]+(?:\.[\pL\pN_#*@/+-]+)*['"\x60]?`
 
-// calendar are the words of a date or time that are no numbers.
+// calendar has the words of dates and times.
 var calendar = map[string]bool{}
 
 func init() {
@@ -33,19 +33,18 @@ func init() {
 	}
 }
 
-// spoken are the members of a JSON text, at any depth, that a person or a model
-// reads, and in which a clock, a counter or a port may show.
+// spoken has the members of a JSON text, at any depth, that a person or a model
+// reads, and that may contain a time, a counter or a port.
 var spoken = map[string]bool{"title": true, "description": true, "default": true, "examples": true}
 
-// unordered are the members of a schema whose order says nothing.
+// unordered has the members of a schema whose order does not matter.
 var unordered = map[string]bool{"enum": true, "required": true}
 
-// Steady returns the manifest with what differs by itself from one start of a
-// server to the next taken out of its texts: times, dates, numbers, ids, and the
-// order of a list of words, which some languages take from a hash table. Two
-// manifests whose steady forms are equal say the same in words. Names, URIs and
-// the structure of schemas stay as they are; so does an address of the outside,
-// for to say another one is to say something else.
+// Steady returns the manifest without the parts of its texts that differ between
+// starts of an unchanged server: times, dates, numbers, ids, and the order of a list
+// of words, which some languages take from a hash table. Two manifests with equal
+// steady forms say the same. Names, URIs and the structure of schemas stay; so does
+// an address outside the machine, because another address means something else.
 func (m Manifest) Steady() Manifest {
 	each := func(items []json.RawMessage) []json.RawMessage {
 		steady := make([]json.RawMessage, len(items))
@@ -60,8 +59,8 @@ func (m Manifest) Steady() Manifest {
 	}
 }
 
-// steadyJSON does that with one JSON text, all of it or the spoken members. What
-// has no canonical form stays as it is.
+// steadyJSON does the same with one JSON text, all of it or the spoken members. A
+// text without a canonical form stays as it is.
 func steadyJSON(raw json.RawMessage, all bool) json.RawMessage {
 	if _, err := Canonical(raw); err != nil {
 		return raw
@@ -104,8 +103,8 @@ func steadyValue(value any, all bool) any {
 	return value
 }
 
-// steadyText puts one sign for what may be counted or made up: "12:03", "pid 714",
-// "3f2a-77b1".
+// steadyText puts one sign for parts that may be counted or made up: "12:03",
+// "pid 714", "3f2a-77b1".
 func steadyText(text string) string {
 	text = part.ReplaceAllStringFunc(text, func(s string) string {
 		if madeUp(s) {
@@ -121,13 +120,13 @@ func steadyText(text string) string {
 	return runs.ReplaceAllString(text, "#")
 }
 
-// longID is from how many characters on one digit makes a word an id; in a shorter
-// one a third has to be digits, or all hex, for people write w0rds so. Ids are ASCII:
-// a run of other letters may be a whole sentence, in scripts without spaces.
+// longID is the length from which one digit makes a word an id; in a shorter one a
+// third must be digits, or all hex, because people write w0rds. Ids are ASCII: a run
+// of other letters may be a whole sentence in scripts without spaces.
 const longID = 16
 
 func madeUp(s string) bool {
-	if strings.ContainsAny(s, ":.") { // an address; that of this machine says nothing
+	if strings.ContainsAny(s, ":.") { // an address; this machine's own may vary
 		host := s[strings.LastIndexByte(s, '/')+1:]
 		return strings.HasPrefix(host, "127.") || host == "0.0.0.0"
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// TestSteady: what a clock, a counter or a generator of ids writes is no other text;
-// what a person would read as one is.
+// TestSteady: a text that differs only by a clock, a counter or a generated id is the
+// same; one that a person would read as different is not.
 func TestSteady(t *testing.T) {
 	tool := func(description string) manifest.Manifest {
 		text, err := json.Marshal(map[string]any{
@@ -58,7 +58,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestSteadyKeepsStructure: a schema, a name or a URI that differs is another one.
+// TestSteadyKeepsStructure: a different schema, name or URI stays different.
 func TestSteadyKeepsStructure(t *testing.T) {
 	shuffled := manifest.Manifest{Tools: raw(`{"name":"t","inputSchema":{"enum":["a","b"],"required":["x","y"]}}`)}
 	again := manifest.Manifest{Tools: raw(`{"name":"t","inputSchema":{"enum":["b","a"],"required":["y","x"]}}`)}
@@ -86,7 +86,7 @@ func raw(items ...string) []json.RawMessage {
 	return all
 }
 
-// FuzzSteady: no text makes it fail, and a text is the same as itself.
+// FuzzSteady: no text makes it fail, and a text equals itself.
 func FuzzSteady(f *testing.F) {
 	f.Add(`{"name":"t","description":"at 12:03"}`)
 	f.Add(`{"name":"t","inputSchema":{"default":[1e400,"\ud800"]}}`)

@@ -16,7 +16,7 @@ type Request struct {
 	Body   []byte
 }
 
-// Reply is the answer to a Request. Body has its beginning; of a stream of events, the first event.
+// Reply is the answer to a Request. Body is its beginning, or the first event of a stream.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -28,10 +28,10 @@ type Asker interface {
 	Ask(ctx context.Context, r Request) (Reply, error)
 }
 
-// Ask sends a request to the endpoint and waits for the reply. The error is an *Error, ErrBacklog or that of ctx.
+// Ask sends a request to the endpoint and waits for the reply. It returns *Error, ErrBacklog or ctx.Err().
 func (c *client) Ask(ctx context.Context, r Request) (Reply, error) { return c.askAt(ctx, c.url, r) }
 
-// Ask sends a request; a POST goes where the session's messages go.
+// Ask sends a request; a POST goes to the address of the session's messages.
 func (s *sse) Ask(ctx context.Context, r Request) (Reply, error) {
 	s.mu.Lock()
 	to := s.post
@@ -75,7 +75,7 @@ func (c *client) askAt(ctx context.Context, to *url.URL, r Request) (Reply, erro
 	}
 }
 
-// beginning reads a body of one message, or of a stream the first event.
+// beginning reads a body of one message, or the first event of a stream.
 func beginning(r *http.Response) []byte {
 	if media, _ := kind(r); media == mediaEvents {
 		events := newEventReader(r.Body, maxAside)
@@ -85,6 +85,6 @@ func beginning(r *http.Response) []byte {
 			}
 		}
 	}
-	text, _ := io.ReadAll(io.LimitReader(r.Body, maxAside)) // what came is enough
+	text, _ := io.ReadAll(io.LimitReader(r.Body, maxAside)) // a part is enough
 	return bytes.TrimSpace(text)
 }

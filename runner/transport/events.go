@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// The bounds of what is kept of an event besides its data, in bytes; and of how
-// many events one stream may have.
+// Bounds on an event's fields besides its data, in bytes, and on the events of one
+// stream.
 const (
 	maxField  = 1 << 10
 	maxEvents = 100_000
 )
 
-// event is one of a stream in the format of server-sent events (WHATWG HTML,
-// section 9.2, "server-sent events").
+// event is a server-sent event (WHATWG HTML, section 9.2, "server-sent events").
 type event struct {
 	kind    string // "" stands for "message"
 	data    []byte
@@ -27,21 +26,21 @@ type event struct {
 type eventReader struct {
 	from  *bufio.Reader
 	limit int
-	// lastID is the last event id, and retry the time to wait before connecting
-	// again, 0 if the server has not said; both stay from event to event.
+	// lastID is the last event id, and retry the time to wait before reconnecting,
+	// 0 if the server has not set it; both persist between events.
 	lastID string
 	retry  time.Duration
 
-	started bool // the byte order mark was looked for
-	wasCR   bool // a newline that follows belongs to the line before
+	started bool // the byte order mark was checked
+	wasCR   bool // a following newline belongs to the line before
 }
 
 func newEventReader(from io.Reader, limit int) *eventReader {
 	return &eventReader{from: bufio.NewReaderSize(from, 16<<10), limit: limit}
 }
 
-// next returns the next event that has data, or sets an id; not ok at the end of the
-// stream, however it came. What is unfinished then is no event.
+// next returns the next event that has data or sets an id; not ok at the end of the
+// stream, whatever ended it. An unfinished event is dropped.
 func (r *eventReader) next() (next event, ok bool) {
 	var e event
 	id, some := r.lastID, false
@@ -78,7 +77,7 @@ func (r *eventReader) next() (next event, ok bool) {
 	}
 }
 
-// field takes a line apart; the name of a comment is "".
+// field splits a line; the name of a comment is "".
 func field(line []byte) (name string, value []byte) {
 	before, value, _ := bytes.Cut(line, []byte{':'})
 	return string(before), bytes.TrimPrefix(value, []byte{' '})
@@ -95,10 +94,10 @@ func (e *event) add(value []byte, tooLong bool, limit int) {
 	}
 }
 
-// maxRetry bounds what a server may ask to wait: a session does not last longer.
+// maxRetry bounds the wait that a server may ask for: no session lasts longer.
 const maxRetry = time.Hour
 
-// wait takes over a retry time in milliseconds: digits only.
+// wait sets the retry time from milliseconds: digits only.
 func (r *eventReader) wait(value string) {
 	if ms, err := strconv.ParseUint(value, 10, 64); err == nil {
 		r.retry = time.Duration(min(ms, uint64(maxRetry/time.Millisecond))) * time.Millisecond
@@ -108,15 +107,14 @@ func (r *eventReader) wait(value string) {
 // prefix is the length that the name of a field and its separator add to a line of data.
 const prefix = len("data: ")
 
-// line reads one line, which ends with CR, LF or both; of one that is too long it
-// returns the beginning. It does not wait for what follows a CR: that may be long
-// in coming.
+// line reads one line, which ends with CR, LF or both, or the beginning of one that
+// is too long. It does not wait for the byte after a CR, which may come late.
 func (r *eventReader) line() (text []byte, tooLong bool, err error) {
 	for {
 		if _, err := r.from.Peek(1); err != nil {
 			return nil, false, err
 		}
-		chunk, _ := r.from.Peek(r.from.Buffered()) // what is there needs no more reading
+		chunk, _ := r.from.Peek(r.from.Buffered()) // buffered bytes need no read
 		if r.wasCR && chunk[0] == '\n' {
 			r.wasCR = false
 			_, _ = r.from.Discard(1)
@@ -136,7 +134,7 @@ func (r *eventReader) line() (text []byte, tooLong bool, err error) {
 	}
 }
 
-// lineEnd returns where the first CR or LF is; the length where there is none.
+// lineEnd returns the index of the first CR or LF, or the length if there is none.
 func lineEnd(chunk []byte) int {
 	if at := bytes.IndexByte(chunk, '\n'); at >= 0 {
 		chunk = chunk[:at]
@@ -147,7 +145,7 @@ func lineEnd(chunk []byte) int {
 	return len(chunk)
 }
 
-// unmarked is the first line of a stream without a byte order mark.
+// unmarked removes a byte order mark from the first line of a stream.
 func (r *eventReader) unmarked(line []byte) []byte {
 	if r.started {
 		return line
@@ -156,5 +154,5 @@ func (r *eventReader) unmarked(line []byte) []byte {
 	return bytes.TrimPrefix(line, []byte("\ufeff"))
 }
 
-// tooMany is the error of a stream without an end.
+// tooMany returns the error of an endless stream.
 func tooMany() *Error { return errorf("the stream has more than %d events", maxEvents) }

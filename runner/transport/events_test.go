@@ -67,7 +67,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An event is there as soon as its empty line has ended, by a lone CR, too.
+// TestEventIsNotWaitedFor: an event is complete when its empty line ends, even by a lone CR.
 func TestEventIsNotWaitedFor(t *testing.T) {
 	in, out := io.Pipe()
 	t.Cleanup(func() { _ = out.Close() })
@@ -77,8 +77,8 @@ func TestEventIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// FuzzEvents: nothing is held that exceeds the limits, and it does not matter how
-// the bytes come.
+// FuzzEvents: memory stays within the limits, and it does not matter how the bytes
+// are split.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("event: endpoint\ndata: /m\n\nid: 1\nretry: 5\ndata:\n\n"), uint8(10))
 	f.Add([]byte("\ufeffdata: a\r\rdata: b\r\n\r\n: c\n\n"), uint8(200))

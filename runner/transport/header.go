@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// HeaderValue is a text as the value of a header: as it is, or in Base64 between
-// "=?base64?" and "?=" when it could not be told from that, or could not stand in a
-// header (specification 2026-07-28, basic/transports/streamable-http, "value
-// encoding").
+// HeaderValue returns a text as the value of a header: as it is, or in Base64 between
+// "=?base64?" and "?=" if it looks like that itself or is not allowed in a header
+// (specification 2026-07-28, basic/transports/streamable-http, "value encoding").
 func HeaderValue(text string) string {
 	const before, after = "=?base64?", "?="
 	plain := strings.TrimSpace(text) == text && !(strings.HasPrefix(text, before) && strings.HasSuffix(text, after))

@@ -17,16 +17,16 @@ import (
 	"time"
 )
 
-// Limits of HTTP. The time that a request may take is not among them: whoever
-// waits for its answer gives up by Cancel or Abort.
+// Limits of HTTP. The duration of a request is not limited here: the caller gives up
+// by Cancel or Abort.
 const (
 	dialTime  = 10 * time.Second
 	writeTime = 30 * time.Second
-	// catchTime is how long an answer waits for the ends of others.
+	// catchTime is how long catchUp waits for earlier responses.
 	catchTime = 250 * time.Millisecond
-	// maxHeader is the longest header of a response, in bytes.
+	// maxHeader bounds the header of a response, in bytes.
 	maxHeader = 64 << 10
-	// maxOpen is how many connections may be open at a time.
+	// maxOpen bounds the connections that are open at a time.
 	maxOpen = 256
 )
 
@@ -34,24 +34,23 @@ const (
 type Endpoint struct {
 	// URL is http or https, with a host.
 	URL string
-	// Dial makes a connection to the server, whatever the URL says; nil stands for
-	// the network.
+	// Dial connects to the server, whatever the URL says; nil: over the network.
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Header is sent with every request.
 	Header http.Header
-	// Tap is given all that the server writes, as it is on the wire: what is said in a
-	// header, in a comment among events or after an answer is no message, and has come
-	// all the same. conn numbers the connections; a piece of no bytes is the end of one.
-	// end is the number of bytes that had come by all of them. Tap is called from
-	// several goroutines, but those of one connection in order. It may be nil.
+	// Tap gets all that the server writes, as on the wire, including what is no message:
+	// headers, comments among events, bytes after an answer. conn numbers the
+	// connections; an empty piece is the end of one. end is the number of bytes received
+	// on all of them. Tap is called from several goroutines, but in order for one
+	// connection. It may be nil.
 	Tap func(conn int, piece []byte, end int64)
 }
 
-// client makes HTTP requests, each on a connection of its own, so that all bytes
-// of it can be counted and claimed, and no answer is mistaken for another's. They
-// are written one after the other, in the order in which they were queued. It is the
-// server that closes a connection, at the latest when it sees that we have nothing
-// more to say: what it would write to one that we had closed, nobody could count.
+// client makes HTTP requests, each on its own connection, so that all its bytes can
+// be counted and claimed, and no answer is mistaken for another's. Requests are
+// written one after the other, in the order of the queue. The server closes a
+// connection, at the latest when we have ended our side: bytes that it wrote after we
+// had closed could not be counted.
 type client struct {
 	url     *url.URL
 	dial    func(ctx context.Context) (net.Conn, error)
@@ -71,7 +70,7 @@ type client struct {
 	received   atomic.Int64
 
 	mu      sync.Mutex
-	sent    int64 // bytes written so far, and those that are queued
+	sent    int64 // bytes written so far, and queued ones
 	queued  int64
 	closed  bool
 	version string
@@ -85,12 +84,12 @@ type client struct {
 type outgoing struct {
 	id, method string
 	text       []byte // the whole request, as HTTP/1.1
-	// owed: the response says only that the request has come, and is written before
-	// the server goes on. read is closed when it was read.
+	// owed: the response only confirms the request, and is written before the server
+	// continues. read is closed when it was read.
 	owed bool
 	read chan struct{}
-	// done takes the response, or why there is none. The connection, nil without a
-	// response, is closed when it returns.
+	// done gets the response, or why there is none. The connection, nil without a
+	// response, is closed when done returns.
 	done func(c *conn, r *http.Response, why *Error)
 }
 
@@ -120,8 +119,7 @@ func newClient(e Endpoint, handler Handler) *client {
 	return c
 }
 
-// begin sets the name of the client, where none was given. The error comes from the
-// URL.
+// begin sets the name of the client, if none was given. An error is about the URL.
 func (c *client) begin(agent string) error {
 	if c.header.Get("User-Agent") == "" {
 		c.header.Set("User-Agent", agent)
@@ -132,10 +130,10 @@ func (c *client) begin(agent string) error {
 	return nil
 }
 
-// dialer adds what a URL asks for to a way to dial.
+// dialer adds TLS to a dial function if the URL asks for it.
 func dialer(to *url.URL, dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
 	if dial == nil {
-		address := net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), to.Scheme)) // a service name is as good as a port
+		address := net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), to.Scheme)) // a scheme is also the name of its port
 		dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", address) }
 	}
 	if to.Scheme == "http" {
@@ -168,11 +166,11 @@ func (c *client) compose(method string, to *url.URL, header http.Header, body []
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	var text bytes.Buffer
-	_ = r.Write(&text) // a buffer takes all, and the URL has a host
+	_ = r.Write(&text) // a buffer does not fail, and the URL has a host
 	return text.Bytes()
 }
 
-// enqueue lets a request wait for its turn.
+// enqueue puts a request into the queue.
 func (c *client) enqueue(o *outgoing) (start, end int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,8 +196,8 @@ func (c *client) enqueue(o *outgoing) (start, end int64, err error) {
 	return start, c.sent, nil
 }
 
-// write sends what is queued until there will be no more. The answer to a DELETE is
-// what comes last.
+// write sends the queued requests until the queue is closed. The answer to a DELETE
+// comes last.
 func (c *client) write() {
 	left := false
 	defer func() {
@@ -218,7 +216,7 @@ func (c *client) write() {
 		go func() {
 			defer conn.shut()
 			defer c.over(o)
-			r, why := conn.response(o.method) //nolint:bodyclose // to close it would be to read it to its end: the connection is closed
+			r, why := conn.response(o.method) //nolint:bodyclose // closing it would read it to its end: the connection is closed instead
 			if why != nil {
 				o.done(nil, nil, why)
 				return
@@ -228,7 +226,7 @@ func (c *client) write() {
 	}
 }
 
-// over notes that the response to a request was read, as far as it will be.
+// over notes that no more of the response to a request will be read.
 func (c *client) over(o *outgoing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,8 +234,8 @@ func (c *client) over(o *outgoing) {
 	close(o.read)
 }
 
-// catchUp waits a little for the responses that are owed, which came before what has
-// come now, so that their bytes are counted. It does not wait again for those that
+// catchUp waits a little for owed responses, which were sent before the current
+// message, so that their bytes are counted. It does not wait again for those that
 // took too long.
 func (c *client) catchUp() {
 	c.mu.Lock()
@@ -257,7 +255,7 @@ func (c *client) catchUp() {
 	}
 }
 
-// push writes one request to a connection of its own.
+// push writes one request to a new connection.
 func (c *client) push(o *outgoing) (*conn, *Error) {
 	written := 0
 	defer func() {
@@ -277,12 +275,12 @@ func (c *client) push(o *outgoing) (*conn, *Error) {
 		return nil, &Error{Text: "the session is over", Gone: true}
 	}
 	_ = raw.SetWriteDeadline(time.Now().Add(writeTime)) // without one, Abort ends it
-	// An error shows when the response is read: there may be one nevertheless.
+	// Reading the response shows an error: there may be a response nevertheless.
 	written, _ = raw.Write(o.text)
 	return conn, nil
 }
 
-// admit enters a connection, unless all is over.
+// admit enters a connection, unless the session was aborted.
 func (c *client) admit(raw net.Conn, id string) (*conn, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -299,7 +297,7 @@ func (c *client) admit(raw net.Conn, id string) (*conn, bool) {
 	return admitted, true
 }
 
-// attach notes that the answer to a request is to come by another connection.
+// attach notes that the answer to a request will come by another connection.
 func (c *client) attach(id string, to *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -316,15 +314,15 @@ func (c *client) alive(id string) bool {
 	return is
 }
 
-// settled notes that a request has its answer, or will have none.
+// settled notes that a request has its answer, or will get none.
 func (c *client) settled(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.live, id)
 }
 
-// Cancel tells the server by the end of what it reads that its answer is not
-// waited for. What comes nevertheless is read, and counted, as long as it comes.
+// Cancel ends our side of the request's connection, which tells the server that we do
+// not wait for the answer. Bytes that still come are read and counted.
 func (c *client) Cancel(id string) {
 	c.mu.Lock()
 	conn := c.live[id]
@@ -347,7 +345,7 @@ func (c *client) revision() string {
 	return c.version
 }
 
-// finish lets nothing more be queued.
+// finish closes the queue.
 func (c *client) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -370,7 +368,7 @@ func (c *client) Abort() {
 
 func (c *client) Ended() <-chan struct{} { return c.ended }
 
-// pause waits, unless all is over before.
+// pause waits, and reports whether the session was not aborted meanwhile.
 func (c *client) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -11,8 +11,8 @@ type lineReader struct {
 	from   *bufio.Reader
 	offset int64
 	limit  int
-	// long, when set, is given the pieces of each line that is longer than the limit, and
-	// how many bytes had been read by then; none at its end. It must not keep them.
+	// long, if set, gets the pieces of each line that is longer than the limit, with the
+	// number of bytes read so far; an empty one at its end. It must not keep them.
 	long func(piece []byte, end int64)
 }
 
@@ -20,9 +20,9 @@ func newLineReader(from io.Reader, limit int) *lineReader {
 	return &lineReader{from: bufio.NewReaderSize(from, 64<<10), limit: limit}
 }
 
-// next returns the next line without its end; a last one without a newline is a
-// line, too. It never holds more than the limit. The error comes from the reader,
-// io.EOF at its end.
+// next returns the next line without its newline, which the last line may lack. It
+// never holds more than the limit. The error comes from the reader, io.EOF at its
+// end.
 func (r *lineReader) next() (Line, error) {
 	var l Line
 	start := r.offset
@@ -57,7 +57,7 @@ func (r *lineReader) next() (Line, error) {
 	}
 }
 
-// cut keeps the sample of what is longer than the limit, and passes all of it on.
+// cut keeps the sample of a line that is longer than the limit, and passes all of it on.
 func (r *lineReader) cut(l *Line) {
 	r.pass(l.Text)
 	l.cut(r.limit)
@@ -69,7 +69,7 @@ func (r *lineReader) pass(piece []byte) {
 	}
 }
 
-// cut keeps the sample of what is longer than the limit.
+// cut keeps the sample of a line that is longer than the limit.
 func (l *Line) cut(limit int) {
 	l.Text, l.TooLong = append([]byte(nil), l.Text[:min(MaxSample, limit)]...), true
 }

@@ -43,7 +43,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What is too long to be a message is passed on piece by piece, each with where it ends.
+// TestLongLinesArePassedOn: a line that is too long for a message is passed on in pieces, each with its end.
 func TestLongLinesArePassedOn(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	r := newLineReader(strings.NewReader("a\n"+long+"\n"+long), 100_000)
@@ -67,7 +67,7 @@ func TestLongLinesArePassedOn(t *testing.T) {
 	}
 }
 
-// FuzzLines: the lines and their ends give back the stream, however it comes.
+// FuzzLines: the lines and their ends give back the stream, however it is split.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb"), uint8(3))
 	f.Add([]byte("\n\n{\"jsonrpc\":\"2.0\"}\n"), uint8(200))

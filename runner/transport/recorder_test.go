@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// recorder is a handler that says what it was told, a line for each.
+// recorder is a handler that records each call as a line.
 type recorder chan string
 
 func (r recorder) Receive(l Line) {
@@ -30,7 +30,7 @@ func (r recorder) Refuse(id string, body Line, why *Error) {
 	r <- fmt.Sprintf("refused %s by %d (gone %v): %v; %s", id, why.Status, why.Gone, why, body.Text)
 }
 
-// next is the next that it was told, and has to contain a text.
+// next takes the next line, which has to contain a text.
 func (r recorder) next(t *testing.T, part string) {
 	t.Helper()
 	select {

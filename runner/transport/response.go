@@ -11,7 +11,7 @@ import (
 	"net/http"
 )
 
-// conn is the connection of one request. It counts what comes.
+// conn is the connection of one request. It counts the bytes received.
 type conn struct {
 	net.Conn
 	client *client
@@ -26,10 +26,10 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shut strikes the connection off when all has come by it.
+// shut reads the connection to its end, and removes it.
 func (c *conn) shut() {
 	c.halve()
-	_, _ = io.Copy(io.Discard, c) // whatever it is, it counts
+	_, _ = io.Copy(io.Discard, c) // reading counts the bytes
 	_ = c.Close()
 	c.client.tap(c.number, nil, c.client.received.Load())
 	c.client.mu.Lock()
@@ -37,8 +37,8 @@ func (c *conn) shut() {
 	delete(c.client.open, c)
 }
 
-// halve ends what the server reads, which HTTP servers take for a client that has
-// left, and lets what it writes come.
+// halve closes our side of the connection, which HTTP servers take for a client that
+// has left, and keeps the server's side open.
 func (c *conn) halve() {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		return
@@ -46,7 +46,7 @@ func (c *conn) halve() {
 	_ = c.Close()
 }
 
-// maxInformational is how many responses of status 1xx may come before the one.
+// maxInformational bounds the responses of status 1xx before the final one.
 const maxInformational = 8
 
 func (c *conn) response(method string) (*http.Response, *Error) {
@@ -84,11 +84,11 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxAside is how much is kept of what is no answer, in bytes: there may be as much
-// of it at a time as there are connections.
+// maxAside bounds what is kept of a text that is no answer, in bytes: each connection
+// may have one at the same time.
 const maxAside = 64 << 10
 
-// whole reads a body of one message. It fails when the body was cut off.
+// whole reads a body of one message. It fails if the body was cut off.
 func whole(r *http.Response, limit int) (Line, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
 	l := Line{Text: text}
@@ -98,7 +98,7 @@ func whole(r *http.Response, limit int) (Line, error) {
 	return l, err
 }
 
-// kind is the media type of a body, and what is wrong with it if it cannot be read.
+// kind returns the media type of a body, and an error if it cannot be read.
 func kind(r *http.Response) (string, *Error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return "", errorf("the server compressed its answer unasked, by %q", Sample([]byte(encoding)))
@@ -116,8 +116,8 @@ const (
 	mediaEvents = "text/event-stream"
 )
 
-// answers is the id of the request that a message is the response to; "" when it
-// is none.
+// answers returns the id of the request that a message responds to; "" if it is no
+// response.
 func answers(text []byte) string {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(text, &m) != nil || m["method"] != nil {
@@ -126,8 +126,8 @@ func answers(text []byte) string {
 	return string(m["id"])
 }
 
-// deliver hands on a message that is whole by now. It returns the id of the request
-// that it answers.
+// deliver passes a complete message on. It returns the id of the request that it
+// answers.
 func (c *client) deliver(l Line) string {
 	id := answers(l.Text)
 	if id != "" {
@@ -143,7 +143,7 @@ func (c *client) deliver(l Line) string {
 	return id
 }
 
-// show hands on text that is no message.
+// show passes on text that is no message.
 func (c *client) show(l Line) {
 	c.delivering.Lock()
 	defer c.delivering.Unlock()
@@ -151,7 +151,7 @@ func (c *client) show(l Line) {
 	c.handler.See(l)
 }
 
-// fail tells that a request has no answer, if it has none yet.
+// fail reports that a request gets no answer, if it has none yet.
 func (c *client) fail(id string, why *Error) {
 	if id == "" || !c.alive(id) {
 		return
@@ -162,9 +162,9 @@ func (c *client) fail(id string, why *Error) {
 	c.handler.Fail(id, why)
 }
 
-// refuse hands on a response that is no success.
+// refuse passes on a response that is no success.
 func (c *client) refuse(id string, r *http.Response, why *Error) {
-	l, _ := whole(r, maxAside) // what came is enough
+	l, _ := whole(r, maxAside) // a part is enough
 	c.show(l)
 	if location := r.Header.Get("Location"); location != "" && r.StatusCode < http.StatusBadRequest {
 		why.Text += fmt.Sprintf(", which points to %q", Sample([]byte(location)))
@@ -178,7 +178,7 @@ func (c *client) refuse(id string, r *http.Response, why *Error) {
 	c.handler.Refuse(id, l, why)
 }
 
-// status is the error of a response that is no success.
+// status returns the error of a response that is no success.
 func status(r *http.Response) *Error {
 	return &Error{Text: fmt.Sprintf("HTTP %d from the server", r.StatusCode), Status: r.StatusCode}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// body makes a response of status 200.
+// body returns a response of status 200.
 func body(media, text string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", media, len(text), text)
 }
 
-// TestHostileResponses: each ends the request with words, and nothing else.
+// TestHostileResponses: each only ends the request, with an error text.
 func TestHostileResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		response string
@@ -57,14 +57,14 @@ func TestHostileResponses(t *testing.T) {
 	}
 }
 
-// A stream without an end has one.
+// TestEndlessEvents: an endless stream is ended.
 func TestEndlessEvents(t *testing.T) {
 	s, told := post(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+strings.Repeat("event: x\ndata: y\n\n", maxEvents+1)))
 	send(t, s, ask("1"))
 	told.next(t, "failed 1: the stream has more than 100000 events")
 }
 
-// FuzzResponse: whatever comes, the request ends, once, and what is told is bounded.
+// FuzzResponse: whatever comes, the request ends once, and the error text is bounded.
 func FuzzResponse(f *testing.F) {
 	for _, media := range []string{mediaJSON, mediaEvents, "text/plain"} {
 		f.Add([]byte(body(media, answer)))
@@ -74,7 +74,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nA: b\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, told := post(t, raw(t, string(bytes.Clone(in))))
-		s.Agree("2026-07-28") // which takes no stream up again
+		s.Agree("2026-07-28") // this revision does not resume streams
 		send(t, s, ask("1"))
 		defer s.Abort()
 		deadline := time.After(poll.Patience)
@@ -97,7 +97,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// TestTap: what is said where there are no messages is shown, to the end.
+// TestTap: bytes outside of messages are shown, to the end.
 func TestTap(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nX-Secret: 1\r\nContent-Type: " + mediaEvents + "\r\n\r\n"
 	wire := head + ": secret 2\nid: secret-3\nevent: secret-4\n\nsecret: 5\ndata: " + answer + "\n\ndata: unfinished"
@@ -119,8 +119,8 @@ func TestTap(t *testing.T) {
 	}
 }
 
-// What a server writes when it has answered counts as well: it cannot make what it
-// does during one request look as if it did that during another.
+// TestBytesAfterTheAnswer: bytes after an answer count as well, so a server cannot make
+// its actions during one request look as if they were during another.
 func TestBytesAfterTheAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -2,7 +2,7 @@ package transport
 
 import "slices"
 
-// Revision is a row of the table of MCP's revisions: what differs between them for a client.
+// Revision has what differs for a client between MCP's revisions.
 type Revision struct {
 	// Date names the revision, such as "2025-11-25".
 	Date string
@@ -13,7 +13,7 @@ type Revision struct {
 	// Tasks: tools may be called as tasks (basic/utilities/tasks).
 	Tasks bool
 	// Stateless: server/discover in place of the initialize handshake, no sessions, and no
-	// stream that is taken up again.
+	// resumption of streams.
 	Stateless bool
 }
 

@@ -15,12 +15,12 @@ import (
 	"sync"
 )
 
-// sse is the HTTP+SSE transport (specification 2024-11-05, basic/transports): one
-// stream of events by which all messages come, and of which the first event says
-// where to send messages to.
+// sse is the HTTP+SSE transport (specification 2024-11-05, basic/transports): all
+// messages come by one stream of events, and its first event has the address to send
+// messages to.
 type sse struct {
 	*client
-	agreed func() // the address is known, or there will be none
+	agreed func() // called when the address is known, or there will be none
 	known  chan struct{}
 
 	// guarded by client.mu
@@ -28,15 +28,15 @@ type sse struct {
 	failed *Error
 }
 
-// SSE talks to the address that the stream of events names, which has to be of the
-// stream's own origin.
+// SSE sends messages to the address that the stream of events names, which must have
+// the stream's own origin.
 func SSE(e Endpoint, handler Handler) Transport {
 	s := &sse{client: newClient(e, handler), known: make(chan struct{})}
 	s.agreed = sync.OnceFunc(func() { close(s.known) })
 	return s
 }
 
-// Open opens the stream, and waits until it has said where to send to.
+// Open opens the stream, and waits for the address to send to.
 func (s *sse) Open(ctx context.Context, agent string) error {
 	if err := s.begin(agent); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (s *sse) Open(ctx context.Context, agent string) error {
 	return nil
 }
 
-// readStream takes the response to the request for the stream, and all that comes by it.
-// There is no session without it.
+// readStream reads the response to the request for the stream, and its events. Its end is
+// the end of the session.
 func (s *sse) readStream(_ *conn, r *http.Response, why *Error) {
 	defer s.end()
 	defer s.agreed()
@@ -86,7 +86,7 @@ func (s *sse) readStream(_ *conn, r *http.Response, why *Error) {
 	}
 }
 
-// events reads the stream to its end, and returns why that came.
+// events reads the stream to its end, and returns why it ended.
 func (s *sse) events(body io.Reader) *Error {
 	events := newEventReader(body, MaxMessage)
 	for range maxEvents {
@@ -110,7 +110,7 @@ func (s *sse) events(body io.Reader) *Error {
 	return tooMany()
 }
 
-// endpoint takes the address for messages, once.
+// endpoint sets the address for messages, once.
 func (s *sse) endpoint(e event) *Error {
 	to, err := s.url.Parse(string(e.data))
 	switch {
@@ -128,8 +128,8 @@ func (s *sse) endpoint(e event) *Error {
 	return nil
 }
 
-// sameOrigin reports whether two URLs are of the same server. The names of the loopback
-// are one: a server may know itself by another than we do.
+// sameOrigin reports whether two URLs are of the same server. All names of the loopback
+// count as one: a server may use another than we do.
 func sameOrigin(a, b *url.URL) bool {
 	host := func(u *url.URL) string {
 		name := strings.ToLower(u.Hostname())
@@ -160,7 +160,7 @@ func (s *sse) Send(m Message) (start, end int64, err error) {
 	})
 }
 
-// posted takes the response to a POST: that the message was accepted.
+// posted handles the response to a POST, which only confirms the message.
 func (s *sse) posted(id string, r *http.Response, why *Error) {
 	switch {
 	case why != nil:
@@ -173,13 +173,13 @@ func (s *sse) posted(id string, r *http.Response, why *Error) {
 	}
 }
 
-// Listen waits for the server to have been told that the handshake is over; the stream
-// is there.
+// Listen waits until the server has confirmed the end of the handshake; the stream is
+// already open.
 func (s *sse) Listen(context.Context) { s.catchUp() }
 
-// Cancel forgets a request: the stream by which its answer would come has others.
+// Cancel forgets a request: other answers come by the same stream.
 func (s *sse) Cancel(id string) { s.settled(id) }
 
-// Close lets what is queued be sent, and no more: the end of the stream is the end of
-// the session, and Abort's to bring about.
+// Close sends what is queued, and nothing more: the session ends with the stream, which
+// Abort closes.
 func (s *sse) Close() { s.finish() }

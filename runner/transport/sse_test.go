@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// old is a server of HTTP+SSE. Its stream begins with an event, and goes on with what
-// comes by lines.
+// old serves HTTP+SSE. Its stream begins with an event, and continues with the texts
+// from lines.
 func old(t *testing.T, begin string, lines <-chan string, status int) (url string, posted chan string) {
 	t.Helper()
 	posted = make(chan string, 10)
@@ -83,7 +83,7 @@ func TestSSEAnswers(t *testing.T) {
 	<-s.Ended()
 }
 
-// TestSSERefused: no session without a place to send messages to.
+// TestSSERefused: no session without an address to send messages to.
 func TestSSERefused(t *testing.T) {
 	for name, tc := range map[string]struct{ begin, want string }{
 		"another host":   {"event: endpoint\ndata: http://evil.test/message\n\n", `wants messages to be sent to another origin: "http://evil.test/message"`},
@@ -116,7 +116,7 @@ func TestSSERefused(t *testing.T) {
 	}
 }
 
-// A server that never says where to send to is not waited for without end.
+// TestSSESilence: the wait for a server that never names an address is bounded.
 func TestSSESilence(t *testing.T) {
 	url, _ := old(t, "", nil, http.StatusAccepted)
 	s := SSE(Endpoint{URL: url}, make(recorder, 10))

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// stdio is a line for each message, each way. Two goroutines of its own read and
-// write, so that neither a server that does not read nor one that does not stop
-// writing can block the session.
+// stdio exchanges one line per message. Two goroutines read and write, so neither a
+// server that does not read nor one that does not stop writing can block the
+// session.
 type stdio struct {
 	stdin   io.WriteCloser
 	lines   *lineReader
@@ -18,14 +18,14 @@ type stdio struct {
 
 	mu      sync.Mutex
 	sent    int64 // bytes handed to stdin so far, the queue included
-	written int64 // bytes that are not in the queue any more
+	written int64 // bytes that have left the queue
 	closed  bool  // no more may be queued
 }
 
-// Stdio talks over the runner's ends of the two pipes. Close and Abort close
-// stdin; stdout is read to its end, which its owner may bring about by closing it.
-// long, unless nil, is given the pieces of each line that is longer than MaxMessage, and
-// how many bytes had come by then; none at its end. It must not keep them.
+// Stdio uses the runner's ends of the two pipes. Close and Abort close stdin; stdout
+// is read to its end, or until its owner closes it. long, unless nil, gets the pieces
+// of each line that is longer than MaxMessage, with the number of bytes received so
+// far; an empty one at its end. It must not keep them.
 func Stdio(stdin io.WriteCloser, stdout io.Reader, long func(piece []byte, end int64), handler Handler) Transport {
 	lines := newLineReader(stdout, MaxMessage)
 	lines.long = long
@@ -38,8 +38,8 @@ func Stdio(stdin io.WriteCloser, stdout io.Reader, long func(piece []byte, end i
 	return s
 }
 
-// write empties the queue into stdin and then closes it. After an error it
-// only empties: the server's end shows on stdout.
+// write writes the queue to stdin and then closes stdin. After an error it only
+// drains the queue: the server's end shows on stdout.
 func (s *stdio) write() {
 	var failed error
 	for text := range s.queue {
@@ -89,7 +89,7 @@ func (s *stdio) Close() {
 	}
 }
 
-// Abort ends the wait of the writer for a server that reads nothing.
+// Abort also ends a write to a server that reads nothing.
 func (s *stdio) Abort() {
 	s.Close()
 	_ = s.stdin.Close() // it may be closed already; nothing depends on it

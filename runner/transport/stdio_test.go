@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A server that asks with long ids and reads no answers does not make us keep
-// them all.
+// TestBacklogIsBoundedInBytes: a server that sends requests with long ids and reads
+// no answers cannot make us keep them all.
 func TestBacklogIsBoundedInBytes(t *testing.T) {
 	in, stdin := io.Pipe() // never read
 	stdout, out := io.Pipe()

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// again is how long to wait before a stream is taken up again, when the server
-	// has not said; maxAgain is how often that is done.
+	// again is how long to wait before a stream is resumed, if the server has not
+	// said; maxAgain bounds how often that is done.
 	again    = time.Second
 	maxAgain = 1000
-	// maxListen is how often the stream for what the server says by itself is.
+	// maxListen bounds it for the server's own stream.
 	maxListen = 16
-	// listenTime is how long a server is waited for that does not say whether it
-	// has such a stream.
+	// listenTime bounds the wait for a server that does not say whether it has such
+	// a stream.
 	listenTime = time.Second
 
 	methodInitialize = "initialize"
@@ -92,7 +92,7 @@ func (s *streamable) posted(m Message, c *conn, r *http.Response, why *Error) {
 		s.fail(m.ID, why)
 	case media == mediaEvents:
 		s.follow(&stream{id: m.ID}, c, r.Body)
-	case m.ID == "": // what else comes with a success says nothing
+	case m.ID == "": // the rest of a successful response does not matter
 		l, _ := whole(r, maxAside)
 		s.show(l)
 	default:
@@ -119,8 +119,8 @@ func (s *streamable) keep(r *http.Response) *Error {
 	return nil
 }
 
-// ended404 tells the end of the session from other errors: the status of a request
-// that names one.
+// ended404 marks an error as the end of the session: status 404 for a request that
+// names the session.
 func (s *streamable) ended404(why *Error, m Message) *Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,11 +130,11 @@ func (s *streamable) ended404(why *Error, m Message) *Error {
 	return why
 }
 
-// body takes an answer that is one JSON text.
+// body handles an answer that is one JSON text.
 func (s *streamable) body(id, media string, r *http.Response) {
 	l, err := whole(r, MaxMessage)
 	if l.TooLong {
-		_, _ = io.Copy(io.Discard, r.Body) // how long it is tells how bad that is
+		_, _ = io.Copy(io.Discard, r.Body) // to learn its length
 	}
 	if err != nil {
 		s.show(l)
@@ -142,7 +142,7 @@ func (s *streamable) body(id, media string, r *http.Response) {
 		return
 	}
 	if media != mediaJSON && media != "" {
-		s.deliver(l) // which enters it as what it is
+		s.deliver(l) // the handler notes its kind
 		s.fail(id, errorf("the server answered with content of type %q", media))
 		return
 	}
@@ -156,14 +156,14 @@ type stream struct {
 	last  string // the id of the last event
 	retry time.Duration
 	tries int
-	// standing: the stream for what the server says by itself. ready is called when
-	// it is known whether there is one.
+	// standing: the server's own stream. ready is called when it is known whether
+	// there is one.
 	standing bool
 	ready    func()
 }
 
-// follow reads one connection of a stream, and sees to the next one if there has to
-// be one.
+// follow reads one connection of a stream, and resumes the stream on another if
+// needed.
 func (s *streamable) follow(st *stream, c *conn, body io.Reader) {
 	answered, why := s.events(st, c, body)
 	switch {
@@ -180,8 +180,8 @@ func (s *streamable) follow(st *stream, c *conn, body io.Reader) {
 	}
 }
 
-// events reads events until the stream ends. answered: the response to the request
-// was among them.
+// events reads events until the stream ends. answered: they included the response to
+// the request.
 func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool, why *Error) {
 	limit := MaxMessage
 	if st.id == "" && !st.standing {
@@ -206,20 +206,20 @@ func (s *streamable) events(st *stream, c *conn, body io.Reader) (answered bool,
 			s.show(l)
 		case s.deliver(l) == st.id && st.id != "":
 			answered = true
-			c.halve() // and read what comes nevertheless
+			c.halve() // further bytes are still read
 		}
 	}
 	return answered, tooMany()
 }
 
-// replayed reports whether a message of a stream that was taken up again is an answer
-// that had come before: some servers send more again than they should.
+// replayed reports whether a message of a resumed stream is an answer that came before:
+// some servers repeat more than they should.
 func (s *streamable) replayed(text []byte) bool {
 	id := answers(text)
 	return id != "" && !s.alive(id)
 }
 
-// resume takes a stream up again, after a while.
+// resume resumes a stream after a pause.
 func (s *streamable) resume(st *stream, most int) {
 	if st.tries++; st.tries > most {
 		s.fail(st.id, errorf("the server ended the stream of events before its answer, %d times", most))
@@ -246,10 +246,10 @@ func (s *streamable) get(st *stream) {
 	}
 }
 
-// got takes the response to a request for a stream.
+// got handles the response to a request for a stream.
 func (s *streamable) got(st *stream, c *conn, r *http.Response, why *Error) {
 	if st.ready != nil {
-		defer st.ready() // unless there is a stream, when all has come
+		defer st.ready() // without a stream, when the response was read
 	}
 	if why == nil {
 		var media string
@@ -276,7 +276,7 @@ func (s *streamable) Listen(ctx context.Context) {
 	if RevisionOf(s.revision()).Stateless {
 		return
 	}
-	s.catchUp() // with what says that the handshake is over
+	s.catchUp() // with the response to the end of the handshake
 	open := make(chan struct{})
 	s.get(&stream{standing: true, ready: sync.OnceFunc(func() { close(open) })})
 	limited, cancel := context.WithTimeout(ctx, listenTime)
@@ -288,7 +288,7 @@ func (s *streamable) Listen(ctx context.Context) {
 	}
 }
 
-// Close ends the session, where there is one.
+// Close ends the session, if there is one.
 func (s *streamable) Close() {
 	s.mu.Lock()
 	has := s.session != "" && !RevisionOf(s.version).Stateless
@@ -296,7 +296,7 @@ func (s *streamable) Close() {
 	if has {
 		o := &outgoing{method: http.MethodDelete, text: s.compose(http.MethodDelete, s.url, s.headers(Message{}), nil)}
 		o.done = func(*conn, *http.Response, *Error) { s.end() }
-		_, _, _ = s.enqueue(o) // a server that reads nothing is not taken leave of
+		_, _, _ = s.enqueue(o) // the end need not reach a server that reads nothing
 	}
 	s.finish()
 }

@@ -23,8 +23,8 @@ func reply(w http.ResponseWriter, media string, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// TestSession: what a session with all that there is looks like to the server, and
-// that each byte is counted.
+// TestSession: how a session with all features looks to the server, and that each
+// byte is counted.
 func TestSession(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -84,7 +84,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// An answer says how many bytes the server had written by then.
+// TestReceivedIsWhatWasWritten: an answer has the number of bytes that the server had written by then.
 func TestReceivedIsWhatWasWritten(t *testing.T) {
 	url, counts := listen(t, func(w http.ResponseWriter, _ *http.Request) { reply(w, mediaJSON, http.StatusOK, answer) })
 	told := make(chan int64, 10)
@@ -97,7 +97,7 @@ func TestReceivedIsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// ends is a handler that tells the positions of messages.
+// ends is a handler that records the positions of messages.
 type ends chan int64
 
 func (e ends) Receive(l Line)              { e <- l.End }
@@ -105,7 +105,7 @@ func (e ends) See(Line)                    {}
 func (e ends) Fail(string, *Error)         {}
 func (e ends) Refuse(string, Line, *Error) {}
 
-// TestStateless: what the revision without sessions asks for.
+// TestStateless: the requirements of the revision without sessions.
 func TestStateless(t *testing.T) {
 	asked := make(chan string, 10)
 	url, _ := listen(t, func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +131,7 @@ func TestStateless(t *testing.T) {
 	}
 }
 
-// TestResumption: a stream that ends before its answer is taken up again.
+// TestResumption: a stream that ends before its answer is resumed.
 func TestResumption(t *testing.T) {
 	for name, tc := range map[string]struct {
 		version string
@@ -155,7 +155,7 @@ func TestResumption(t *testing.T) {
 				case tries < 2:
 					tries++
 					reply(w, mediaEvents, tc.status, fmt.Sprintf("id: e%d\ndata:\n\n", tries+1))
-				default: // with an answer that had come before, which does not count again
+				default: // with a repeated answer, which does not count again
 					reply(w, mediaEvents, tc.status, "data: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":1}\n\ndata: "+answer+"\n\n")
 				}
 			})
@@ -212,8 +212,8 @@ func TestSessionThatHasEnded(t *testing.T) {
 	told.next(t, "refused 2 by 404 (gone true): the server has ended the session")
 }
 
-// A request that nobody waits for any more is given up, and one that is written
-// but not answered ends with the session.
+// TestHungRequests: a cancelled request is given up, and one that is written but not
+// answered ends with the session.
 func TestHungRequests(t *testing.T) {
 	left := make(chan string, 2)
 	url, _ := listen(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -246,7 +246,7 @@ func TestHungRequests(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached, or takes no connection, does not block who sends.
+// TestUnreachable: a server that cannot be reached, or accepts no connection, does not block senders.
 func TestUnreachable(t *testing.T) {
 	s, told := post(t, Endpoint{URL: "http://server/", Dial: func(context.Context) (net.Conn, error) { return nil, errors.New("refused") }})
 	start, _ := send(t, s, ask("1"))
@@ -282,8 +282,7 @@ func TestBadURL(t *testing.T) {
 	}
 }
 
-// Wait for what an honest server would take: the time until there is an answer about
-// the stream is bounded.
+// TestListenIsBounded: the wait for an answer about the server's stream is bounded.
 func TestListenIsBounded(t *testing.T) {
 	url, _ := listen(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	s, _ := post(t, Endpoint{URL: url})
@@ -292,7 +291,7 @@ func TestListenIsBounded(t *testing.T) {
 	s.Listen(ctx)
 }
 
-// What comes in the place of an answer that nobody waits for is held in small parts.
+// TestAsidesAreSmall: only small parts of responses that are no answers are held.
 func TestAsidesAreSmall(t *testing.T) {
 	s, told := post(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: "+strings.Repeat("x", maxAside+1)+"\n\ndata: y\n\n"))
 	send(t, s, Message{Method: "notifications/cancelled"})
