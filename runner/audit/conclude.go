@@ -74,7 +74,7 @@ func unjudged(plan Plan, all, runs []observation, in rules.Input) report.Report 
 	if to := first.how.detected; to != nil {
 		r.Server.Detected = &to.Endpoint
 	}
-	if first.result.Listed {
+	if first.result.Listed && len(first.result.Silent) == 0 {
 		r.ManifestDigest = r.Manifest.Digest
 	} else {
 		r.Manifest.Digest = ""

@@ -18,13 +18,17 @@ import (
 // What is accused differs from all that was advertised otherwise: on restart, from
 // both the first list and that after the calls, for what these have changed stays
 // so or is forgotten; for another client, and at another time, from those and from
-// the launches as it is before and after. What differs every time was not their doing.
+// the launches as it is before and after. What differs every time was not their doing. A list that had no answer at
+// first is compared with none.
 func drifts(runs []observation) []rules.Drift {
 	first := exercised(runs)
 	if !first.result.Listed {
 		return nil
 	}
-	plain := []*shown{show(first.result.Manifest)}
+	listed := func(o observation) *shown {
+		return show(o.result.Manifest.With(first.result.Silent, first.result.Manifest))
+	}
+	plain := []*shown{listed(first)}
 	if first.result.Relisted {
 		plain = append(plain, show(first.result.After))
 	}
@@ -37,11 +41,11 @@ func drifts(runs []observation) []rules.Drift {
 	if !restart.compared() {
 		return some(all)
 	}
-	started := show(restart.result.Manifest)
+	started := listed(restart)
 	restarted := differs(report.MomentRestart, plain, started)
 	plain = append(plain, started)
 	if repeated, _ := (extra{moment: report.MomentRestart, again: true}).in(runs); repeated.compared() {
-		again := show(repeated.result.Manifest)
+		again := listed(repeated)
 		restarted = join(restarted, differs(report.MomentRestart, plain, again))
 		plain = append(plain, again)
 	}
@@ -53,7 +57,7 @@ func drifts(runs []observation) []rules.Drift {
 			moment = report.MomentClock
 		}
 		if run, _ := at(runs, launch); run.compared() {
-			found[moment] = join(differs(moment, plain, show(run.result.Manifest)), found[moment])
+			found[moment] = join(differs(moment, plain, listed(run)), found[moment])
 		}
 	}
 	return some(append(all, without(found[report.MomentIdentity], restarted), without(found[report.MomentClock], restarted)))

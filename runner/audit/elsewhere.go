@@ -55,8 +55,8 @@ func outputsOf(runs []observation) (all []rules.Output, unread map[report.Capabi
 var asAWhole = []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock, report.LaunchWeek}
 
 // others are the manifests whose texts are read besides the first: that after the calls, where
-// the server has announced that it is another, and those of runs in other surroundings. A change
-// that was not announced is a finding of its own.
+// the server has announced that it is another, and those of runs in other surroundings, or of any where
+// a list had no answer at first. A change that was not announced is a finding of its own.
 func others(runs []observation) (all []rules.Advertised) {
 	first := exercised(runs).result
 	known := []*shown{show(first.Manifest), show(first.After)}
@@ -78,7 +78,7 @@ func others(runs []observation) (all []rules.Advertised) {
 		if o.how.moment == "" || !o.result.Listed {
 			continue
 		}
-		add(o, show(o.result.Manifest), !slices.Contains(asAWhole, o.how.moment))
+		add(o, show(o.result.Manifest), len(first.Silent) > 0 || !slices.Contains(asAWhole, o.how.moment))
 		if o.result.Relisted {
 			add(o, show(o.result.After), true)
 		}

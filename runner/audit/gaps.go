@@ -32,6 +32,7 @@ func gaps(installs, runs []observation, attacked, varied observation, network re
 		all.caught(o.caught)
 		all.clock(o)
 		all.uncalled(o, exercised(runs))
+		all.unheard(o)
 		all.standIns(o)
 		all.add("UnsearchedData", o.unsearched, "places that were not searched for decoy secrets to the end, such as compressed data that grow too large")
 	}
@@ -109,6 +110,13 @@ func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 		case report.SkippedTooLong:
 			c.add("LongAnswers", 1, "what answered a call with more than is read, such as the "+name)
 		}
+	}
+}
+
+// unheard are the lists that had no answer.
+func (c *collection) unheard(o observation) {
+	for _, kind := range o.result.Silent {
+		c.add("UnansweredLists", 1, "lists that had no answer in time, such as that of the kind "+string(kind)+": what the server advertises there is not known")
 	}
 }
 

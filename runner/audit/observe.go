@@ -169,6 +169,8 @@ type launch struct {
 	goesOn bool
 	// prompt are the capabilities that answered at once when the server was exercised.
 	prompt map[report.Capability]bool
+	// silent are the kinds whose lists had no answer when the server was exercised.
+	silent []report.CapabilityKind
 	// asked are variables that the server has asked for.
 	asked []decoy.Var
 	// script is run in place of the server.
@@ -323,7 +325,7 @@ func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, Plain: how.identity.name != "" && how.identity.name != anyClient.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound(), Sunk: p.Network == report.NetworkSinkhole},
-		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt,
+		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt, Silent: how.silent,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
 		Following: how.following(), Reserved: reserved(p.Timeout),
 	}

@@ -147,6 +147,8 @@ func launchAll(ctx context.Context, plan Plan, start func(context.Context, launc
 		}
 		o.how = how
 		if len(runs) > 0 {
+			known := exercised(runs).result.Manifest
+			o.result.Manifest, o.result.After = o.result.Manifest.With(o.result.Silent, known), o.result.After.With(o.result.Silent, known)
 			first := runs[0].result.Manifest
 			o.result.Manifest, o.result.After = o.result.Manifest.Or(first), o.result.After.Or(first)
 		}
@@ -200,6 +202,7 @@ func (p Plan) next(runs []observation) (launch, bool) {
 		}
 		how := first.how.same()
 		how.listOnly, how.moment, how.again, how.neighbours = true, row.moment, row.again, first.sought
+		how.silent = first.result.Silent
 		if row.change != nil {
 			row.change(p, &how, runs)
 		}

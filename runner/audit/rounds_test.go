@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,5 +268,34 @@ func TestSameManifests(t *testing.T) {
 	a.report = func() report.Manifest { t.Error("a report"); return report.Manifest{} }
 	if got := differs(report.MomentRestart, []*shown{a}, b); !got.Empty() || !got.Words.Empty() {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSilentLists: a list that had no answer is a gap. What another launch shows there is no change, and is read.
+func TestSilentLists(t *testing.T) {
+	silent := []report.CapabilityKind{report.CapabilityPrompt}
+	prompts := []json.RawMessage{[]byte(`{"name":"p","description":"Reads notes."}`)}
+	for name, isSilent := range map[string]func(n int) bool{
+		"at first": func(n int) bool { return n == 0 }, "later": func(n int) bool { return n > 0 },
+	} {
+		runs := follow(func(n int, _ launch) observation {
+			o := listing("Formats.")
+			if isSilent(n) {
+				o.result.Silent = silent
+			} else {
+				o.result.Manifest.Prompts = prompts
+			}
+			return o
+		})
+		r := conclude(Plan{Timeout: time.Minute}, runs, time.Now())
+		if drifted := drifts(runs); len(drifted) > 0 || r.Incomplete != nil && r.Incomplete.Reason != report.ReasonNotExercised {
+			t.Errorf("%s: drifts %+v, incomplete %+v", name, drifted, r.Incomplete)
+		}
+		if unheard := slices.ContainsFunc(r.Unobserved, func(g report.Gap) bool { return g.What == "UnansweredLists" }); !unheard {
+			t.Errorf("%s: the gaps are %+v", name, r.Unobserved)
+		}
+		if known, atFirst := r.ManifestDigest != "", name == "at first"; known == atFirst || atFirst && len(others(runs)) == 0 {
+			t.Errorf("%s: digest %q, read besides %d", name, r.ManifestDigest, len(others(runs)))
+		}
 	}
 }

@@ -63,6 +63,27 @@ func (m Manifest) Or(known Manifest) Manifest {
 	return m
 }
 
+// List returns the list of one kind.
+func (m *Manifest) List(of report.CapabilityKind) *[]json.RawMessage {
+	switch of {
+	case report.CapabilityResource:
+		return &m.Resources
+	case report.CapabilityResourceTemplate:
+		return &m.ResourceTemplates
+	case report.CapabilityPrompt:
+		return &m.Prompts
+	}
+	return &m.Tools
+}
+
+// With returns m with the lists of some kinds as they are in from.
+func (m Manifest) With(kinds []report.CapabilityKind, from Manifest) Manifest {
+	for _, of := range kinds {
+		*m.List(of) = *from.List(of)
+	}
+	return m
+}
+
 // Item is one advertised item, from its JSON. Texts that are missing or not
 // strings are empty.
 type Item struct {

@@ -27,7 +27,7 @@ func (s *session) breach(kind breach.Kind, what string) {
 func (s *session) inspect(m manifest.Manifest) {
 	for _, k := range kinds {
 		digests := map[string]string{}
-		for _, item := range manifest.Items(k.of, *k.into(&m)) {
+		for _, item := range manifest.Items(k.of, *m.List(k.of)) {
 			switch first, twice := digests[item.Name]; {
 			case item.Name == "":
 				s.breach(breach.Nameless, k.method)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -32,18 +33,13 @@ type kind struct {
 	key string
 	// changed is the notification that announces that the list did.
 	changed string
-	into    func(*manifest.Manifest) *[]json.RawMessage
 }
 
 var kinds = []kind{
-	{report.CapabilityTool, "tools", "tools/list", "tools", toolsChanged,
-		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Tools }},
-	{report.CapabilityResource, "resources", "resources/list", "resources", resourcesChanged,
-		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Resources }},
-	{report.CapabilityResourceTemplate, "resources", "resources/templates/list", "resourceTemplates", resourcesChanged,
-		func(m *manifest.Manifest) *[]json.RawMessage { return &m.ResourceTemplates }},
-	{report.CapabilityPrompt, "prompts", "prompts/list", "prompts", promptsChanged,
-		func(m *manifest.Manifest) *[]json.RawMessage { return &m.Prompts }},
+	{report.CapabilityTool, "tools", "tools/list", "tools", toolsChanged},
+	{report.CapabilityResource, "resources", "resources/list", "resources", resourcesChanged},
+	{report.CapabilityResourceTemplate, "resources", "resources/templates/list", "resourceTemplates", resourcesChanged},
+	{report.CapabilityPrompt, "prompts", "prompts/list", "prompts", promptsChanged},
 }
 
 // list lists everything that the server advertises, again when it announces
@@ -54,7 +50,7 @@ func (s *session) list(ctx context.Context) error {
 		s.wire.takeChanged()
 		m, whole, err := s.lists(ctx)
 		for _, k := range kinds {
-			*k.into(&s.result.Manifest) = *k.into(&m)
+			*s.result.Manifest.List(k.of) = *m.List(k.of)
 		}
 		s.result.Listed = whole
 		if err != nil || len(s.wire.takeChanged()) == 0 {
@@ -72,14 +68,59 @@ func (s *session) lists(ctx context.Context) (m manifest.Manifest, whole bool, e
 		if _, has := s.advertised[k.capability]; !has {
 			continue
 		}
-		items, all, err := s.pages(ctx, k)
-		*k.into(&m) = items
+		items, all, err := s.listed(ctx, k)
+		*m.List(k.of) = items
 		whole = whole && all
 		if err != nil {
 			return m, whole, err
 		}
 	}
 	return m, whole, nil
+}
+
+// listed lists one kind. Without the tools there is nothing to exercise; any other list that has no answer
+// in time is Silent: it keeps what it had, and is not asked for again. The error is one that ends the session.
+func (s *session) listed(ctx context.Context, k kind) (items []json.RawMessage, whole bool, err error) {
+	before := *s.result.Manifest.List(k.of)
+	if slices.Contains(s.result.Silent, k.of) {
+		return before, true, nil
+	}
+	items, whole, err = s.pages(ctx, k)
+	switch {
+	case errors.Is(err, errNoList): // it may advertise the capability and have no such list: an empty one
+		whole = true
+	case errors.Is(err, errTimeout) && k.optional():
+		s.result.Silent = append(s.result.Silent, k.of)
+		if len(before) > 0 {
+			items = before
+		}
+		return items, true, nil
+	}
+	return items, whole, onlyFatal(err)
+}
+
+// optional reports whether an audit can do without the list.
+func (k kind) optional() bool { return k.of != report.CapabilityTool }
+
+// silentTime is how long a list may take that had no answer in another session.
+const silentTime = 2 * time.Second
+
+// patienceFor is how long a list may take. One that an audit can do without leaves time for the calls.
+func (s *session) patienceFor(ctx context.Context, k kind) time.Duration {
+	limit := s.longestRequest()
+	if !k.optional() {
+		return limit
+	}
+	if len(s.result.Silent) > 0 {
+		limit = promptPatience
+	}
+	if slices.Contains(s.options.Silent, k.of) {
+		limit = silentTime
+	}
+	if deadline, has := ctx.Deadline(); has {
+		limit = min(limit, time.Until(deadline)/4)
+	}
+	return limit
 }
 
 // unadvertisedTime is how long the list of tools may take of which a server does not
@@ -103,16 +144,14 @@ func (s *session) listUnadvertised(ctx context.Context) error {
 	return onlyFatal(err)
 }
 
-// pages follows one list through its pages. The error is one that ends the
-// session; whatever else is wrong makes the list not whole and is entered.
+// pages follows one list through its pages. Whatever is wrong makes the list not whole.
 func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, whole bool, err error) {
 	seen, size := map[string]bool{}, 0
 	var params map[string]any
 	for range maxPages {
 		result, err := s.page(ctx, k, params)
 		if result == nil {
-			// It may advertise the capability and have no such list: an empty one.
-			return items, errors.Is(err, errNoList), onlyFatal(err)
+			return items, false, err
 		}
 		page, ok := array(result[k.key])
 		if !ok {
@@ -157,9 +196,9 @@ func array(raw json.RawMessage) ([]json.RawMessage, bool) {
 var errNoList = errors.New("no such list")
 
 // page asks for one page. Without a result there is an error, which is entered
-// unless it is errNoList.
+// unless it is errNoList, or errTimeout of a list that an audit can do without.
 func (s *session) page(ctx context.Context, k kind, params map[string]any) (map[string]json.RawMessage, error) {
-	raw, err := s.request(ctx, report.PhaseList, server, k.method, params)
+	raw, err := s.ask(ctx, query{phase: report.PhaseList, of: server, method: k.method, params: params, limit: s.patienceFor(ctx, k), lenient: k.optional()})
 	var refused *rpcError
 	switch {
 	case err == nil:

@@ -1,9 +1,12 @@
 package probe
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // A launch that gives calls two seconds gives lists what they take: without them nothing can be compared.
@@ -21,4 +24,52 @@ func TestListsTakeTheirTime(t *testing.T) {
 			t.Errorf("listed %t: %+v", r.Listed, r.Incomplete)
 		}
 	})
+}
+
+// A list that has no answer ends no more than itself: the others are asked for, and everything is called.
+func TestSilentLists(t *testing.T) {
+	everything := func(*fake, map[string]any) any {
+		return map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}, "resources": map[string]any{}, "prompts": map[string]any{}}}
+	}
+	silent := func(*fake, map[string]any) any { return nil }
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": everything, "resources/list": silent, "resources/templates/list": silent,
+		"prompts/list": func(*fake, map[string]any) any {
+			return map[string]any{"prompts": []any{map[string]any{"name": "greet"}}}
+		},
+	}}
+	r := f.probe(t, quick)
+	if !r.Listed || !r.Relisted || r.Incomplete.Reason != "" || r.Coverage.Tools.Accepted != 1 || r.Coverage.Prompts.Listed != 1 || len(r.Drift.Removed) > 0 {
+		t.Errorf("listed %t, again %t, incomplete %+v, %+v, drift %+v", r.Listed, r.Relisted, r.Incomplete, r.Coverage, r.Drift)
+	}
+	if want := []report.CapabilityKind{report.CapabilityResource, report.CapabilityResourceTemplate}; !slices.Equal(r.Silent, want) {
+		t.Errorf("silent: %v", r.Silent)
+	}
+	if asked := len(f.saw("resources/list")); asked != 1 {
+		t.Errorf("asked %d times for a list that had no answer", asked)
+	}
+
+	f = &fake{on: map[string]func(*fake, map[string]any) any{"initialize": everything, "tools/list": silent}}
+	if r := f.probe(t, quick); r.Listed || r.Incomplete.Reason != report.ReasonTimeout {
+		t.Errorf("without tools: listed %t, %+v", r.Listed, r.Incomplete)
+	}
+}
+
+// A list that was answered before keeps what it had.
+func TestListThatFallsSilent(t *testing.T) {
+	asked := 0
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": func(*fake, map[string]any) any {
+			return map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}}}
+		},
+		"prompts/list": func(*fake, map[string]any) any {
+			if asked++; asked > 1 {
+				return nil
+			}
+			return map[string]any{"prompts": []any{map[string]any{"name": "greet"}}}
+		},
+	}}
+	if r := f.probe(t, quick); !r.Relisted || len(r.After.Prompts) != 1 || !r.Drift.Empty() || len(r.Silent) != 1 {
+		t.Errorf("listed again %t: %d prompts, drift %+v, silent %v", r.Relisted, len(r.After.Prompts), r.Drift, r.Silent)
+	}
 }

@@ -98,11 +98,16 @@ type query struct {
 func (s *session) request(
 	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
 ) (json.RawMessage, error) {
-	limit := max(s.options.CallTimeout, plan.DefaultCallTimeout) // a launch that gives calls little time needs its lists
+	limit := s.longestRequest()
 	if phase == report.PhaseHandshake {
 		limit = s.options.Handshake
 	}
 	return s.ask(ctx, query{phase: phase, of: of, method: method, params: params, limit: limit})
+}
+
+// longestRequest is how long a request may take that is no call: a launch that gives calls little time needs its lists.
+func (s *session) longestRequest() time.Duration {
+	return max(s.options.CallTimeout, plan.DefaultCallTimeout)
 }
 
 // ask sends one request and waits for its response and for the silence after it.

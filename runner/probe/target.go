@@ -69,7 +69,7 @@ func (s *session) enlist(m manifest.Manifest) int {
 		pages = append(pages, page(item))
 	}
 	for _, k := range kinds {
-		for _, raw := range *k.into(&m) {
+		for _, raw := range *m.List(k.of) {
 			item := manifest.Items(k.of, []json.RawMessage{raw})[0]
 			of := report.Capability{Kind: k.of, Name: item.Name}
 			switch {
