@@ -1,8 +1,6 @@
 package poison
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -15,11 +13,16 @@ var (
 	// picture is one whose address has a place that is to be filled: {conversation}, <data>.
 	picture = lazyregexp.New(`(?im)(?:!\[[^\]\n]*\]\(\s*|<img\s[^<>]*?src\s*=\s*["']?|^\s*\[[^\]\n]+\]:\s*)` +
 		`(https?://[^\s)"']*(?:\{|<|\[|%7B|%3C)[\w %-]*` + known + `[\w %-]*(?:\}|>|\]|%7D|%3E)[^\s)"']*)`)
-	// address with a place in capitals, or with a value that is left open at its end.
+	// capitals is an address with a place in capitals, unclosed one with a value that is left open at its end, and
+	// open such a one behind what says what to put there.
 	capitals = lazyregexp.New(`https?://[^\s)"'<>]*[=/]([A-Z][A-Z0-9_]{3,})\b`)
+	unclosed = lazyregexp.New("(?i)https?://[^\\s\"'`)<>]+[?&][\\w-]+=(?:[\\s\"'`.)]|$)")
 	open     = lazyregexp.New(`(?i)\b(?:append|add|attach|put|include|encode|concatenate|write)(?:ing)?\b[^.\n]{0,100}\b(?:` + talk + `)\b[^.\n]{0,60}?` +
 		"(https?://[^\\s\"'`)<>]+[?&][\\w-]+=)(?:[\\s\"'`.)]|$)")
 	filled = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
+	// fills begins to say what a place is to be filled with.
+	fills = lazyregexp.New(`(?i)replac|substitut|fill|insert|encod|where|with`)
+	word  = lazyregexp.New(`\w+`)
 )
 
 // talk matches the conversation of user and model, and more that is nobody else's business.
@@ -34,19 +37,71 @@ func carrying(text string) (Hidden, bool) {
 	if m := picture.FindStringSubmatch(text); m != nil {
 		return Hidden{WayMarkup, "a picture whose address takes data along", m[1]}, true
 	}
-	if m := open.FindStringSubmatch(text); m != nil {
-		return Hidden{WayMarkup, "an address that takes data along", m[1]}, true
+	if address := leftOpen(text); address != "" {
+		return Hidden{WayMarkup, "an address that takes data along", address}, true
 	}
-	for _, m := range capitals.FindAllStringSubmatchIndex(text, maxRuns) {
-		name := text[m[2]:m[3]]
-		if slices.ContainsFunc(fillings(name).FindAllString(text[:m[0]]+" "+text[m[1]:], maxRuns), filled.MatchString) {
-			return Hidden{WayMarkup, "an address that takes data along", text[m[0]:m[1]]}, true
-		}
+	if address := toBeFilled(text); address != "" {
+		return Hidden{WayMarkup, "an address that takes data along", address}, true
 	}
 	return Hidden{}, false
 }
 
-// fillings matches a passage that says what a place is to be filled with.
-func fillings(name string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:replac|substitut|fill|insert|encod|where|with)[^.\n]{0,100}\b` + regexp.QuoteMeta(name) + `\b[^.\n]{0,120}`)
+// before is how many bytes in front of an address may say what it takes along.
+const before = 1 << 10
+
+// leftOpen finds an address with an open end that is to take along what the model knows.
+func leftOpen(text string) string {
+	end := 0
+	for _, at := range unclosed.FindAllStringIndex(text, -1) {
+		if m := open.FindStringSubmatch(text[max(end, at[0]-before):at[1]]); m != nil {
+			return m[1]
+		}
+		end = at[1]
+	}
+	return ""
+}
+
+// toBeFilled finds an address with a place in capitals, where the text says that the place is to be filled with
+// what the model knows.
+func toBeFilled(text string) string {
+	addresses := map[string]string{} // by their places, in lower case
+	var rest strings.Builder
+	end := 0
+	for _, m := range capitals.FindAllStringSubmatchIndex(text, -1) {
+		if name := strings.ToLower(text[m[2]:m[3]]); addresses[name] == "" {
+			addresses[name] = text[m[0]:m[1]]
+		}
+		rest.WriteString(text[end:m[0]] + " ")
+		end = m[1]
+	}
+	if len(addresses) == 0 {
+		return ""
+	}
+	rest.WriteString(text[end:])
+	for passage := range strings.FieldsFuncSeq(rest.String(), func(r rune) bool { return r == '.' || r == '\n' }) {
+		for _, at := range fills.FindAllStringIndex(passage, -1) {
+			if address := filledBehind(passage[at[0]:], at[1]-at[0], addresses); address != "" {
+				return address
+			}
+		}
+	}
+	return ""
+}
+
+// How far behind the word that says so a place stands, and what it is filled with behind that, in bytes.
+const (
+	toPlace   = 120
+	toContent = 140
+)
+
+// filledBehind returns the address whose place a passage fills with what the model knows; "" if none. The passage
+// begins with a word that says so.
+func filledBehind(passage string, length int, addresses map[string]string) string {
+	for _, at := range word.FindAllStringIndex(passage[length:min(len(passage), length+toPlace)], -1) {
+		address := addresses[strings.ToLower(passage[length+at[0]:length+at[1]])]
+		if address != "" && filled.MatchString(passage[:min(len(passage), length+at[1]+toContent)]) {
+			return address
+		}
+	}
+	return ""
 }
