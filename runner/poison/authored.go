@@ -34,8 +34,13 @@ var (
 	// dumped matches the output of a command that shows secrets.
 	dumped = lazyregexp.New("(?i)\\b(?:outputs?|results?)\\s+(?:of|from)\\s+(?:(?:the\\s+)?command\\s+)?[\"'`](?:(?:env|printenv|export -p|history)\\s*[|>\"'`]|cat\\s+(?:~/\\.|\\S*\\.env\\b))")
 	// talkedOf matches the conversation, and what the user has open or set on the machine.
-	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat(?: history| log)?|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
-		`environment variables?|clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names)|credentials?|passwords?)\b`)
+	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat (?:history|log)|(?:this|the|our|whole|entire) chat|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
+		`clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names))\b`)
+	// pouring has secrets put into an address. People are told to set both up, one beside the other.
+	pouring = lazyregexp.New(`(?i)\b(?:append|add|attach|put|includ|encod|writ|insert|pass|carry|carries|send|post)\w*\b[^.\n]{0,60}\b(?:environment variables?|credentials?|passwords?)\b` +
+		`[^.\n]{0,60}?\b(?:to|in|into|onto|behind|after)\b[^.\n]{0,20}(?:https?://|\b(?:address|urls?|uri|query|path segment)\b)`)
+	// item begins a line that does not go on with the one before.
+	item    = lazyregexp.New(`\n\s*[\p{Lu}\d*•#>-]`)
 	filling = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu\w+|encod|concatenat|writ|replac|substitut|fill|swap|insert|set|pass|carry|carries|extend|complet)\w*\b`)
 	// addressed matches a URL, its query, and words such as "this address".
 	addressed = lazyregexp.New(`(?i)[?&][\w-]+=|\b(?:this|the|its|that|each|every)\s+(?:\w+\s+){0,3}(?:address|urls?|uri|link|query(?: string)?|path segment|parameter|src)\b|https?://`)
@@ -47,12 +52,13 @@ var (
 	feedback = lazyregexp.New(`(?i)\b(?:bugs?|feedback|questions?|issues?|support|unsubscribe|example\.(?:com|org|net)|newsletter)\b`)
 )
 
-// Authored finds an order in a text that a server has made up itself; "" where there is none.
-func Authored(text string) string {
-	text = html.UnescapeString(text[:min(len(text), maxInject)])
-	if quote := unconfirmed(text); quote != "" {
+// Authored finds an order in a text that a server has made up itself, as it stands and as prose: with the
+// texts of its JSON by themselves; "" where there is none.
+func Authored(text, prose string) string {
+	if quote := unconfirmed(html.UnescapeString(text[:min(len(text), maxInject)])); quote != "" {
 		return quote
 	}
+	text = html.UnescapeString(prose[:min(len(prose), maxInject)])
 	for _, s := range split(text) {
 		own := text[s.Start:s.End]
 		switch {
@@ -68,12 +74,21 @@ func Authored(text string) string {
 }
 
 // takesAlong reports whether a sentence has an address take along what was said or is set: minified code
-// has sentences of any length, and words of each kind far apart.
+// has sentences of any length, and words of each kind far apart; a list has many items without a full stop.
 func takesAlong(sentence string) bool {
-	for _, at := range talkedOf.FindAllStringIndex(sentence, maxRuns) {
-		near := sentence[max(0, at[0]-passage):min(len(sentence), at[1]+passage)]
-		if filling.MatchString(near) && addressed.MatchString(near) {
+	for sentence != "" {
+		line := sentence
+		if at := item.FindStringIndex(sentence); at != nil {
+			line = sentence[:at[0]+1]
+		}
+		if sentence = sentence[len(line):]; pouring.MatchString(line) {
 			return true
+		}
+		for _, at := range talkedOf.FindAllStringIndex(line, maxRuns) {
+			near := line[max(0, at[0]-passage):min(len(line), at[1]+passage)]
+			if filling.MatchString(near) && addressed.MatchString(near) {
+				return true
+			}
 		}
 	}
 	return false

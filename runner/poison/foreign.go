@@ -232,7 +232,7 @@ func (f foreign) concerns() bool {
 }
 
 func (f foreign) takesContext() bool {
-	orders := !f.unmarked && f.of.Kind != KindParameter // a verb's form says so
+	orders := !f.unmarked && f.of.Kind != KindParameter && f.of.Kind != KindSwitch // a verb's form says so
 	return f.near(partPass, partContext, 50) && (orders || f.pressed() || len(f.mail)+len(f.link) > 0)
 }
 

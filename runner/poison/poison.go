@@ -64,7 +64,8 @@ const (
 	KindTitle        Kind = "Title"
 	KindName         Kind = "Name" // of a tool, a property, an argument
 	KindParameter    Kind = "Parameter"
-	KindValue        Kind = "Value" // an enum, default, const or example
+	KindSwitch       Kind = "Switch" // of an argument that is true or false: it tells what the tool does
+	KindValue        Kind = "Value"  // an enum, default, const or example
 	KindOutputSchema Kind = "OutputSchema"
 	KindInstructions Kind = "Instructions" // of the server, about its own tools
 	KindContent      Kind = "Content"      // of a resource, a prompt or an answer

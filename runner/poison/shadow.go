@@ -46,7 +46,8 @@ func (r *reader) praises(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	absent := r.anyAbsent(s)
-	if !saysNear(all, i, preferring) || !wellKnown[strings.ToLower(r.of.Own)] && absent.name == "" && !s.ofAnyTool() {
+	called := wellKnown[strings.ToLower(r.of.Own)] && r.of.Kind != KindParameter // an argument's text praises its values
+	if !saysNear(all, i, preferring) || !called && absent.name == "" && !s.ofAnyTool() {
 		return verdict{}
 	}
 	return verdict{confidence: 0.65, tools: named(absent)}

@@ -194,8 +194,11 @@ func findReach(in Input) []draft {
 			d.severity = report.SeverityMedium
 		}
 		did := action(e) + in.foreignResolver(e)
-		if in.itsService(e) {
+		switch {
+		case in.itsService(e):
 			d.severity, did = report.SeverityInfo, did+", which the server names as its service"
+		case in.named[e.Capability][egressUse(e).Host]:
+			d.severity, did = report.SeverityInfo, did+", which its declaration names"
 		}
 		d.message = sentence("%s %s; %s", subject(e), did, whose(clause, e.Capability))
 		return true

@@ -172,6 +172,20 @@ func TestHintAndService(t *testing.T) {
 	}
 }
 
+// A closed world may be the site that the tool's own declaration has for an example.
+func TestHintAndNamedHost(t *testing.T) {
+	for host, want := range map[string]string{"docs.firecrawl.dev": "HINT-004 Info: Tool format_note tried to connect to docs.firecrawl.dev", "docs.attacker.example": "HINT-004 Medium"} {
+		to := connect(call, "tcp", "28.18.7.7", 443)
+		to.Host = host
+		in := hinting("Fetches a page of the documentation, such as https://docs.firecrawl.dev/guides.", closed, to)
+		in.Manifest.Tools = []json.RawMessage{json.RawMessage(`{"name":"format_note","description":"Reads the documentation, such as https://docs.firecrawl.dev/guides."}`)}
+		got := lines(Judge(in))
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, want) }) {
+			t.Errorf("%s: %q, want %q", host, got, want)
+		}
+	}
+}
+
 var _ = prove(map[string]proof{
 	"MCPA-HINT-001": {
 		finds:  []Input{hinting("", readOnly, stored(note))},

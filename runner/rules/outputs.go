@@ -47,19 +47,20 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds}
-	if aside(out) || defines(text) {
-		text = plainly(text)
+	prose := text
+	if aside(out) || json.Valid([]byte(text)) || defines(text) {
+		prose = plainly(text)
 	}
-	for _, f := range poison.Read(text, context) {
+	for _, f := range poison.Read(prose, context) {
 		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
 		switch {
 		case f.Technique == poison.SensitiveData, f.Technique == poison.Redirection, f.Technique == poison.ContextRequest, ordered && aside(out):
-			if f.Confidence >= leastSure && !alsoHidden(text, poison.Answered, f.Quote) {
+			if f.Confidence >= leastSure && !alsoHidden(prose, poison.Answered, f.Quote) {
 				return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(f.Quote), f.Quote)}
 			}
 		}
 	}
-	if quote := poison.Authored(text); quote != "" {
+	if quote := poison.Authored(text, prose); quote != "" {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil

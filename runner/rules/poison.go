@@ -45,27 +45,36 @@ func directives(in Input) []directive {
 
 // directing reads those texts of a manifest that are fresh.
 func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
-	named, arguments := namesIn(m), map[report.Capability]poison.Names{}
-	eachText(m, func(of report.Capability, field, text string) {
-		if isTool(of, field) || !ownWord(field, text) {
+	named, arguments, switches := namesIn(m), map[report.Capability]poison.Names{}, map[text]bool{}
+	eachText(m, func(of report.Capability, field, is string) {
+		if argument, isType := strings.CutSuffix(field, ".type"); isType {
+			key := text{of: of, field: argument}
+			only, seen := switches[key]
+			switches[key] = is == "boolean" && (only || !seen) // of several types another may take a text
+		}
+		if isTool(of, field) || !ownWord(field, is) {
 			return
 		}
 		if arguments[of] == nil {
 			arguments[of] = poison.NamesOf()
 		}
-		arguments[of].Add(text)
+		arguments[of].Add(is)
 	})
 	free := freeArguments(m)
 	var all []directive
-	eachText(m, func(of report.Capability, field, text string) {
-		if text == "" || !fresh(text) {
+	eachText(m, func(of report.Capability, field, is string) {
+		if is == "" || !fresh(is) {
 			return
 		}
-		found := poison.Read(text, poison.Context{
-			Kind: textKind(of, field), Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds,
+		kind := textKind(of, field)
+		if kind == poison.KindParameter && switches[text{of: of, field: strings.TrimSuffix(field, ".description")}] {
+			kind = poison.KindSwitch
+		}
+		found := poison.Read(is, poison.Context{
+			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds,
 		})
 		for _, f := range found {
-			if !alsoHidden(text, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
+			if !alsoHidden(is, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
 				all = append(all, directive{of: of, field: field, Finding: f})
 			}
 		}
