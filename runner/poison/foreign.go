@@ -130,7 +130,7 @@ func (r *reader) foreignTools(text string) []foreignTool {
 	var all []foreignTool
 	for _, at := range snakeCase.FindAllStringIndex(text, maxRuns) {
 		name := text[at[0]:at[1]]
-		if name == strings.ToUpper(name) || r.isOwn(name) || r.of.Tools.Has(name) || r.of.Parameters.Has(name) {
+		if name == strings.ToUpper(name) || r.isOwn(name) || r.of.has(name) || r.of.Parameters.Has(name) {
 			continue
 		}
 		if parts := words.OfName(name); slices.ContainsFunc([]string{parts[0], parts[len(parts)-1]}, func(w string) bool { return governing[w] || mutating[w] || gains[w] }) {

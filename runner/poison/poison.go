@@ -84,6 +84,36 @@ type Context struct {
 	Argument string
 	// Tools are the names of all tools and prompts of the server, Kinds the words of these.
 	Tools, Kinds Names
+	// Family begins the names of all of its tools: see FamilyOf. What else is called so is one that it has at times.
+	Family string
+}
+
+// leastFamily is how many tools a server has at least whose names have a beginning of its own.
+const leastFamily = 4
+
+// FamilyOf returns the word with which all of a server's tools begin, with what stands behind it: "zotero_" of
+// zotero_search. A verb is nobody's own.
+func FamilyOf(tools []string) string {
+	if len(tools) < leastFamily {
+		return ""
+	}
+	end := strings.IndexAny(tools[0], "_-")
+	if end <= 0 || end == len(tools[0])-1 {
+		return ""
+	}
+	family := tools[0][:end+1]
+	if word := strings.ToLower(family[:end]); governing[word] || mutating[word] || gains[word] {
+		return ""
+	}
+	if slices.ContainsFunc(tools, func(name string) bool { return !strings.HasPrefix(name, family) }) {
+		return ""
+	}
+	return family
+}
+
+// has reports whether a name is that of a tool or prompt of the server.
+func (c Context) has(name string) bool {
+	return c.Tools.Has(name) || c.Family != "" && strings.HasPrefix(name, c.Family)
 }
 
 // Names is a set of names without regard to case, hyphens and underscores: a text may

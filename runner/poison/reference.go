@@ -58,7 +58,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
-	ref := reference{name: name, own: r.isOwn(name), known: r.of.Tools.Has(name) || s.text(i-1) == "your" && r.shortens(name), at: i}
+	ref := reference{name: name, own: r.isOwn(name), known: r.of.has(name) || s.text(i-1) == "your" && r.shortens(name), at: i}
 	if !r.names(s, ref) || !ref.own && !ref.known && s.compares(i) {
 		return reference{}
 	}

@@ -46,7 +46,7 @@ func findAuthored(in Input, out Output, text string) []draft {
 	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds}
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
 	prose := text
 	if aside(out) || json.Valid([]byte(text)) || defines(text) {
 		prose = plainly(text)

@@ -71,7 +71,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 			kind = poison.KindSwitch
 		}
 		found := poison.Read(is, poison.Context{
-			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds,
+			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds, Family: named.family,
 		})
 		for _, f := range found {
 			if !alsoHidden(is, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
@@ -82,17 +82,26 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	return all
 }
 
-// toolNames are the names of all tools and prompts, and the words of these.
-type toolNames struct{ tools, kinds poison.Names }
+// toolNames are the names of all tools and prompts, and the words of these; family is the beginning of all tools' names.
+type toolNames struct {
+	tools, kinds poison.Names
+	family       string
+}
 
 func namesIn(m manifest.Manifest) toolNames {
-	all := toolNames{poison.NamesOf(), poison.NamesOf()}
+	all := toolNames{tools: poison.NamesOf(), kinds: poison.NamesOf()}
+	var tools []string
 	eachText(m, func(of report.Capability, field, text string) {
-		if isTool(of, field) {
-			all.tools.Add(text)
-			all.kinds.AddWords(text)
+		if !isTool(of, field) {
+			return
+		}
+		all.tools.Add(text)
+		all.kinds.AddWords(text)
+		if of.Kind == report.CapabilityTool {
+			tools = append(tools, text)
 		}
 	})
+	all.family = poison.FamilyOf(tools)
 	return all
 }
 
