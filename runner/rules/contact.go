@@ -46,11 +46,13 @@ type contacts struct {
 	early, busy map[string]bool
 	// absent are the domains of the registries that the launcher in the command asks.
 	absent []string
+	// served are the capabilities that name the owner of a host and go there, by the owner.
+	served map[string]map[report.Capability]bool
 }
 
 func (in Input) contacts() contacts {
 	c := contacts{in: in, follow: map[report.Capability]bool{}, early: map[string]bool{}, busy: map[string]bool{},
-		absent: sinkhole.RegistriesOf(in.Command).Absent}
+		absent: sinkhole.RegistriesOf(in.Command).Absent, served: map[string]map[report.Capability]bool{}}
 	for _, e := range in.Profile.Effects {
 		if e.Kind != profile.KindConnect || !outward(e) {
 			continue
@@ -64,6 +66,12 @@ func (in Input) contacts() contacts {
 		}
 		if _, ok := in.Explains(e); ok {
 			c.follow[e.Capability] = true
+		}
+		if owner := ownerOf(egressUse(e).Host); owner != "" && !genericWords[owner] && in.Scope.Own(e.Capability).Mentions(owner) {
+			if c.served[owner] == nil {
+				c.served[owner] = map[report.Capability]bool{}
+			}
+			c.served[owner][e.Capability] = true
 		}
 	}
 	return c
@@ -164,11 +172,17 @@ func (c contacts) undeclared(e profile.Effect) contact {
 		return contact{}
 	}
 	severity := report.SeverityMedium
-	if stance == scope.Denied && !resolving(e) {
+	switch {
+	case stance == scope.Denied && !resolving(e):
 		severity = report.SeverityHigh
+	case stance != scope.Denied && moment == idUndeclaredEgress && len(c.served[ownerOf(egressUse(e).Host)]) >= leastServed:
+		return contact{rule: moment, severity: report.SeverityInfo, why: "of the service that others of the server name and use; " + against(stance, clause, e.Capability)}
 	}
 	return contact{rule: moment, severity: severity, why: against(stance, clause, e.Capability)}
 }
+
+// leastServed is how many others name a service and use it at least, where it is taken for the server's own.
+const leastServed = 3
 
 // expected reports whether what nothing declares is a question for updates at start-up, or goes to a host by
 // whose name a capability calls what it does: "Lists Airtable bases.", "Searches OpenStreetMap."

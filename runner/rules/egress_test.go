@@ -40,6 +40,22 @@ func fetching(s server, effects ...profile.Effect) Input {
 	return calledWith(input(s, effects...), "url=https://"+marked+"/notes")
 }
 
+// A service that three others name and use is the server's own: who does not speak of it is no riddle.
+func TestServiceOfOthers(t *testing.T) {
+	var effects []profile.Effect
+	tools := []string{"format_note: Ranks entities of a sector."}
+	for _, name := range []string{"search", "quotes", "news"} {
+		tools = append(tools, name+": Asks Yahoo Finance over the internet.")
+		effects = append(effects, toHost(connect(where(report.PhaseCall, name, report.AttributionInFlight), "tcp", "", 443), "query1.finance.yahoo.com"))
+	}
+	front := server{name: "stocks", tools: tools}
+	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 Info")
+	expect(t, input(front, append(effects, toHost(tls, "collect.evil.test"))...), "EGRESS-001 Medium")
+	expect(t, input(front, append(effects[1:], toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 Medium")
+	front.tools[0] = "format_note: Formats a note. Purely local."
+	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 High")
+}
+
 // The rule of each destination, and what comes near it.
 func TestContacts(t *testing.T) {
 	posthog, evil := "eu.i.posthog.com", "collect.evil.test"
