@@ -32,14 +32,16 @@ func speaks(d scope.Declaration, topics []string) bool {
 
 // unasked reports whether a read of a routine file goes without saying: a package
 // manager that starts the server, or that looks for a newer one of it, and a
-// client that is about to connect read it whatever it was written for.
+// client that is about to connect, or to send by a connection that it has, read it
+// whatever it was written for.
 func unasked(in Input, e profile.Effect) bool {
 	if !asked(e.Phase) {
 		return true
 	}
 	return slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		talks := other.Kind == profile.KindConnect || other.Kind == profile.KindSend
 		return other.Capability == e.Capability && other.Phase == e.Phase &&
-			(other.Kind == profile.KindConnect && (outward(other) || other.Protocol == "tcp") || other.Kind == profile.KindExec) ||
+			(talks && (outward(other) || other.Protocol == "tcp") || other.Kind == profile.KindExec) ||
 			e.Capability.Kind == report.CapabilityServer && other.Kind == profile.KindExec && asked(other.Phase) && other.Error == "" &&
 				pkgmanager.Serves(other.Path) // a call has started it, and it goes on
 	})

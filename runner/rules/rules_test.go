@@ -199,6 +199,8 @@ func TestFiles(t *testing.T) {
 		web := server{name: "web", tools: []string{"format_note: Fetches a URL."}}
 		expect(t, input(web, read(call, home+"/.netrc"), connect(call, "tcp", "93.184.216.34", 443)), "")
 		expect(t, input(web, read(call, home+"/.netrc"), connect(call, "tcp", "127.0.0.1", 27124)), "") // whoever serves on this machine
+		sent := with(connect(call, "tcp", "93.184.216.34", 443), func(e *profile.Effect) { e.Kind = profile.KindSend })
+		expect(t, input(web, read(call, home+"/.netrc"), sent), "") // by a connection of an earlier call
 		expect(t, input(web, read(call, home+"/.netrc"), connect(call, "unix", "/run/nscd/socket", 0)), "FILE-001 Medium")
 	})
 }
