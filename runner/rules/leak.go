@@ -142,17 +142,18 @@ func (in Input) leakSeverity(l leak.Leak) report.Severity {
 // asParameter matches what stands before a secret that is a parameter of an address, and its beginning.
 var asParameter = lazyregexp.New(`[?&][\w.-]{1,64}=[^\s&=]*$`)
 
-// inAddress reports whether a secret came only in answers where every connection was refused, as a parameter of an
-// address: errors of libraries name the request that failed, with the key that goes to its service otherwise.
+// inAddress reports whether a secret came as a parameter of an address, with which it goes to its own service: libraries
+// log their requests to stderr, and their errors name the one that failed. In an answer that counts only where every
+// connection was refused.
 func (in Input) inAddress(l leak.Leak) bool {
-	if !l.Refused || l.Channel != leak.Answer || !l.Decoy.Variable || !asParameter.MatchString(l.Excerpt) {
+	if !l.Decoy.Variable || !asParameter.MatchString(l.Excerpt) || l.Channel != leak.Stderr && !(l.Channel == leak.Answer && l.Refused) {
 		return false
 	}
 	goes := false
 	for _, other := range in.Leaks {
 		switch {
 		case other.Decoy != l.Decoy:
-		case other.Channel == leak.Answer && !other.Refused:
+		case l.Channel == leak.Answer && other.Channel == leak.Answer && !other.Refused:
 			return false
 		case other.Home && other.Channel.Network():
 			goes = true

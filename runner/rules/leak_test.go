@@ -40,6 +40,8 @@ func TestLeaks(t *testing.T) {
 	failed.Refused, failed.Excerpt = true, "request to https://api.github.com/search?q=milk&token=abcd…yz"
 	linked := failed
 	linked.Refused = false
+	logged := linked
+	logged.Channel = leak.Stderr
 	settings := decoy.ID{Name: "/home/audit/.env"}
 	for name, tc := range map[string]struct {
 		server  server
@@ -78,6 +80,8 @@ func TestLeaks(t *testing.T) {
 		"a variable by another name":                    {silent, []leak.Leak{gone(variable, leak.Environment, "/bin/sh")}, "", ""},
 		"to whom it is for":                             {silent, []leak.Leak{home}, "", ""},
 		"in the error of a request to whom it is for":   {silent, []leak.Leak{failed, home}, report.SeverityMedium, "gave away in its answer"},
+		"in the log of a request to whom it is for":     {silent, []leak.Leak{logged, home}, report.SeverityMedium, "wrote to stderr"},
+		"in a log, and it goes nowhere else":            {silent, []leak.Leak{logged}, report.SeverityHigh, "wrote to stderr"},
 		"in an error, and it goes nowhere else":         {silent, []leak.Leak{failed}, report.SeverityCritical, ""},
 		"in an address that no error names":             {silent, []leak.Leak{linked, home}, report.SeverityCritical, ""},
 		"in an answer":                                  {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
