@@ -37,7 +37,7 @@ var (
 	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat (?:history|log)|(?:this|the|our|whole|entire) chat|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
 		`clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names))\b`)
 	// pouring has secrets put into an address. People are told to set both up, one beside the other.
-	pouring = lazyregexp.New(`(?i)\b(?:append|add|attach|put|includ|encod|writ|insert|pass|carry|carries|send|post)\w*\b[^.\n]{0,60}\b(?:environment variables?|credentials?|passwords?)\b` +
+	pouring = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu|encod|writ|insert|pass|carry|carries|send|post)\w*\b[^.\n]{0,60}\b(?:environment variables?|credentials?|passwords?)\b` +
 		`[^.\n]{0,60}?\b(?:to|in|into|onto|behind|after)\b[^.\n]{0,20}(?:https?://|\b(?:address|urls?|uri|query|path segment)\b)`)
 	// item begins a line that does not go on with the one before.
 	item    = lazyregexp.New(`\n\s*[\p{Lu}\d*•#>-]`)
