@@ -21,6 +21,7 @@ var requestForms = []form{
 	asked("as a parameter of its own", "{}&!=1"),
 	asked(`by ".." before a query`, "../../../../../../../!?"),
 	asked("as a line of its own in the header, behind a line feed", "{}\n!: 1"),
+	asked("as a member of its own in JSON", `{}","!":"1`),
 }
 
 // maxRequestFields is at how many places of one target they are tried.
@@ -46,11 +47,14 @@ func requestSteps(fields []field, seen Seen) []step {
 
 // Asking is a request with a mark that came to the sinkhole where guards were tried.
 type Asking struct {
-	// Target is the path of a request by HTTP with its query as they were sent; "" for a line.
+	// Target is the path of a request by HTTP with its query as they were sent, or behind "?" a form in its body; ""
+	// for a line or a member.
 	Target string
 	// Line is one of the header of a request or a mail that begins with a mark.
 	Line string
-	Time time.Time
+	// Member is the name of a member in a body of JSON that is a mark.
+	Member string
+	Time   time.Time
 }
 
 // Askings are those of what was sent by HTTP or SMTP: request is the line of a request.
@@ -69,12 +73,28 @@ func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking)
 	return all
 }
 
+// Askings are those that the body shows.
+func (s Sent) Askings(at time.Time) (all []Asking) {
+	if s.isForm() {
+		return []Asking{{Target: "?" + string(s.Body), Time: at}}
+	}
+	eachMember(inputs.Decode(s.Body), "", 0, func(name, _ string) {
+		if marks := inputs.Marks([]byte(name)); len(marks) == 1 && marks[0] == name {
+			all = append(all, Asking{Member: name, Time: at})
+		}
+	})
+	return all
+}
+
 // Changes reports whether a request has more of the value of an attempt than its value: its mark is
-// the name of a parameter, or a line of the header, or stands above where a plain value of the same place
+// the name of a parameter or a member of JSON, or a line of the header, or stands above where a plain value of the same place
 // stood in a path.
 func (q Asking) Changes(mark string, plain []Asking, plainMark string) bool {
 	if q.Line != "" {
 		return strings.HasPrefix(q.Line, mark+":")
+	}
+	if q.Member != "" {
+		return q.Member == mark
 	}
 	target, query, _ := strings.Cut(q.Target, "?")
 	if parameters, err := url.ParseQuery(query); err == nil && len(parameters[mark]) > 0 {

@@ -34,6 +34,30 @@ func TestAskings(t *testing.T) {
 	}
 }
 
+// TestAskingsInBodies: a mark that became a member of JSON, or a parameter of a form.
+func TestAskingsInBodies(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kind, body string
+		want       bool
+	}{
+		"a member":       {"application/json", `{"role":"guest","title":"x","marlow-c7":"1"}`, true},
+		"in a list":      {"application/json", `{"all":[{"title":"x","marlow-c7":"1"}]}`, true},
+		"a text":         {"application/json", `{"title":"x\",\"marlow-c7\":\"1"}`, false},
+		"the whole":      {"application/json", `{"x\",\"marlow-c7\":\"1":"y"}`, false},
+		"of another":     {"application/json", `{"marlow-c8":"1"}`, false},
+		"of a form":      {"application/x-www-form-urlencoded", "title=x&marlow-c7=1", true},
+		"within a field": {"application/x-www-form-urlencoded", "title=x%26marlow-c7%3D1", false},
+	} {
+		got := false
+		for _, q := range (Sent{Target: "/a", Kind: tc.kind, Body: []byte(tc.body)}).Askings(time.Time{}) {
+			got = got || q.Changes("marlow-c7", nil, "")
+		}
+		if got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestChanges: what is encoded stays in its part of the request.
 func TestChanges(t *testing.T) {
 	plain := []Asking{{Target: "/v1/jobs/marlow-c1/trace"}}

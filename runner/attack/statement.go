@@ -70,8 +70,15 @@ func askedAt(protocol string, sent []byte, at int) (q Asked, end int, ok bool) {
 }
 
 // Quoted says what quotes a text stands in, where it stands first in a statement: one of
-// ' " ` and $, "-" for a comment, "" for none.
+// ' " ` and $, "-" for a comment, "" for none. The languages of services differ in how they write
+// a quote within quotes: there, a text stands in none if it does by either way.
 func Quoted(protocol, statement, text string) (quotes string, found bool) {
+	if protocol == Web {
+		if quotes, found = Quoted("postgres", statement, text); quotes == "" {
+			quotes, found = Quoted("mysql", statement, text)
+		}
+		return quotes, found
+	}
 	at := strings.Index(statement, text)
 	if at < 0 {
 		return "", false

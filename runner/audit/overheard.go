@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"io"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -11,7 +13,8 @@ import (
 // maxOverheard is how many statements are kept of the launch in which guards are tried.
 const maxOverheard = 1024
 
-// overheard are the statements in SQL, and the operators of MongoDB, with a mark that came to the sinkhole.
+// overheard are the statements in SQL and other languages of queries, and the operators of MongoDB, with a
+// mark that came to the sinkhole.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.
@@ -23,21 +26,46 @@ type overheard struct {
 // capture takes in what was sent.
 func (o *overheard) capture(c sinkhole.Capture) {
 	if !c.Continues {
-		for _, each := range attack.Askings(c.Protocol, c.Request, c.Data, c.Time) {
-			if len(o.requests) < maxOverheard {
-				o.requests = append(o.requests, each)
-			}
-		}
+		o.ask(attack.Askings(c.Protocol, c.Request, c.Data, c.Time))
 	}
 	switch c.Protocol {
 	case "mongodb":
 		for _, q := range attack.Operators(c.Data) {
-			if len(o.statements) < maxOverheard {
-				o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: q.Text, Time: c.Time})
-			}
+			o.add(attack.Statement{Protocol: c.Protocol, Text: q.Text, Time: c.Time})
 		}
+	case "http", "https":
+		o.web(c)
 	case "postgres", "mysql":
 		o.query(c)
+	}
+}
+
+// web takes in a request that has a mark somewhere, encoded or not.
+func (o *overheard) web(c sinkhole.Capture) {
+	if c.Continues || !bytes.Contains(c.Data, []byte(inputs.Word)) {
+		return
+	}
+	request, kind := readRequest(c.Data)
+	if request == nil {
+		return
+	}
+	body, _ := io.ReadAll(request.Body) // what was kept of it
+	sent := attack.Sent{Target: request.RequestURI, Kind: kind, Body: body}
+	o.ask(sent.Askings(c.Time))
+	for _, text := range sent.Phrases() {
+		o.add(attack.Statement{Protocol: attack.Web, Text: text, Time: c.Time})
+	}
+}
+
+// ask keeps requests, as long as there are few.
+func (o *overheard) ask(all []attack.Asking) {
+	o.requests = append(o.requests, all[:min(len(all), maxOverheard-len(o.requests))]...)
+}
+
+// add keeps a statement, as long as there are few.
+func (o *overheard) add(s attack.Statement) {
+	if len(o.statements) < maxOverheard {
+		o.statements = append(o.statements, s)
 	}
 }
 
@@ -51,10 +79,9 @@ func (o *overheard) query(c sinkhole.Capture) {
 	}
 	for _, q := range attack.Queries(c.Protocol, c.Data) {
 		writes := o.open[c.Flow].Take(q)
-		if len(inputs.Marks([]byte(q.Text))) == 0 || len(o.statements) >= maxOverheard ||
-			slices.ContainsFunc(o.statements, func(known attack.Statement) bool { return known.Text == q.Text && len(known.Writes) >= len(writes) }) {
+		if len(inputs.Marks([]byte(q.Text))) == 0 || slices.ContainsFunc(o.statements, func(known attack.Statement) bool { return known.Text == q.Text && len(known.Writes) >= len(writes) }) {
 			continue
 		}
-		o.statements = append(o.statements, attack.Statement{Protocol: c.Protocol, Text: q.Text, Writes: writes, Time: c.Time})
+		o.add(attack.Statement{Protocol: c.Protocol, Text: q.Text, Writes: writes, Time: c.Time})
 	}
 }

@@ -77,12 +77,10 @@ func addressed(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Colle
 
 // inRequest returns the recipients in the body of a request: JSON, or a form.
 func inRequest(data []byte) []rules.Recipient {
-	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
-	if err != nil {
+	request, kind := readRequest(data)
+	if request == nil {
 		return nil
 	}
-	request.Body = io.NopCloser(io.LimitReader(request.Body, maxMessage))
-	kind, _, _ := mime.ParseMediaType(request.Header.Get("Content-Type"))
 	var a addressees
 	switch kind {
 	case "application/x-www-form-urlencoded", "multipart/form-data":
@@ -103,6 +101,17 @@ func inRequest(data []byte) []rules.Recipient {
 		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Address, b.Address))
 	})
 	return a.found
+}
+
+// readRequest returns a request by HTTP, as far as it was kept, and the media type of its body; nil if it is none.
+func readRequest(data []byte) (request *http.Request, kind string) {
+	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
+	if err != nil {
+		return nil, ""
+	}
+	request.Body = io.NopCloser(io.LimitReader(request.Body, maxMessage))
+	kind, _, _ = mime.ParseMediaType(request.Header.Get("Content-Type"))
+	return request, kind
 }
 
 type addressees struct{ found []rules.Recipient }

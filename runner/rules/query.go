@@ -29,10 +29,14 @@ func findLeftStrings(in Input) (all []draft) {
 		if !left {
 			continue
 		}
+		into, language := "a statement of SQL", "SQL"
+		if s.Protocol == attack.Web {
+			into, language = "a query", "a part of the query"
+		}
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
-			message: sentence("%s put its argument %s into a statement of SQL as it is: a part of %s was read as SQL (%s: %s)", capital(name(a.Of)),
-				quoted(a.Field), quoted(clean(a.Value, 120)), s.Protocol, quoted(clean(s.Text, 200))),
+			message: sentence("%s put its argument %s into %s as it is: a part of %s was read as %s (%s: %s)", capital(name(a.Of)),
+				quoted(a.Field), into, quoted(clean(a.Value, 120)), language, s.Protocol, quoted(clean(s.Text, 200))),
 			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
 			order:    math.MaxInt,
 		})
@@ -59,7 +63,7 @@ func (in Input) operated(a attack.Attempt) []draft {
 // leftString returns the statement in which a part of a value is read as SQL that stood in a
 // string where the value was a plain name.
 func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
-	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Raw {
+	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Raw && s.Protocol != attack.Web {
 		return s, true // it needs no string
 	}
 	for _, control := range a.controls(try) {

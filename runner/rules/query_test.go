@@ -48,6 +48,21 @@ func TestLeftStrings(t *testing.T) {
 	}
 }
 
+// TestLeftStringsOfServices: in the language of a service, a number or a name in no quotes is no proof.
+func TestLeftStringsOfServices(t *testing.T) {
+	of := func(in Input) Input {
+		for i := range in.Attack.Statements {
+			in.Attack.Statements[i].Protocol = attack.Web
+		}
+		return in
+	}
+	const honestly = `text ~ "marlow-c1"`
+	expect(t, of(queried(honestly, `text ~ "x" OR marlow-c2 --"`)), `QUERY-001 High: Tool format_note put its argument "name" into a query as it is`)
+	expect(t, of(queried(honestly, `text ~ "x\" OR marlow-c2 --"`)), "")
+	expect(t, of(queried(honestly, `text ~ "x"" OR marlow-c2 --"`)), "")
+	expect(t, of(raw(queried("name = marlow-c1", "name = x OR marlow-c2"))), "")
+}
+
 // raw is an attempt where there are no quotes to leave.
 func raw(in Input) Input {
 	in.Attack.Attempts[1].Raw = true

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -15,7 +16,7 @@ func findChangedRequests(in Input) (all []draft) {
 		if !changed {
 			continue
 		}
-		severity, sent := report.SeverityMedium, q.Target
+		severity, sent := report.SeverityMedium, cmp.Or(q.Target, q.Member)
 		if q.Line != "" {
 			severity, sent = report.SeverityHigh, q.Line
 		}

@@ -31,6 +31,7 @@ func TestChangedRequests(t *testing.T) {
 	plain := attack.Asking{Target: "/v1/jobs/marlow-c1/trace"}
 	expect(t, asking(plain, attack.Asking{Target: "/marlow-c2/trace"}), `EGRESS-010 Medium: Tool format_note sent a request of which its argument "job" changed more than its own part, so: "../../x" became "/marlow-c2/trace"`)
 	expect(t, asking(attack.Asking{Line: "marlow-c2: 1"}), "EGRESS-010 High")
+	expect(t, asking(attack.Asking{Member: "marlow-c2"}), `EGRESS-010 Medium: Tool format_note sent a request of which its argument "job" changed more than its own part, so: "../../x" became "marlow-c2"`)
 	expect(t, asking(plain, attack.Asking{Target: "/marlow-c3/trace"}), "")
 	expect(t, asking(attack.Asking{Target: "/v1/jobs/marlow-c1"}), "")
 	expect(t, asking(attack.Asking{Line: "marlow-c1: 1"}), "")
