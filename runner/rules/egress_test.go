@@ -249,6 +249,8 @@ func TestNamedService(t *testing.T) {
 	expect(t, input(byName, to("asana.evil.test", "28.18.7.7")), "EGRESS-001 Medium")
 	wiki := server{name: "wiki", tools: []string{"format_note: Search Confluence content."}}
 	expect(t, input(wiki, to("confluence.acme.example", "28.18.7.7")), "") // who hosts it himself has it anywhere
+	accounts := server{name: "accounts", tools: []string{"format_note: Finds accounts in Salesforce."}}
+	expect(t, input(accounts, to("acme.my.salesforce.com", "28.18.7.7")), "") // each customer has a host of its own
 }
 
 // What a call that speaks of the network has left behind is not charged to the next, which does not.
