@@ -24,6 +24,8 @@ var toolNames = []*lazyregexp.Regexp{
 	lazyregexp.New(`\[["'\x60]` + tool + `["'\x60]\]\s*=[^=]`),
 	// "'x': handler", "'x': async (a) =>", "'x': lambda", "'x': (handler, schema)".
 	lazyregexp.New(`["'\x60]` + tool + `["'\x60]\s*:\s*(?:async\b|function\b|lambda\b|\(|(?:\w+\.)?_?[A-Za-z]\w{2,63}\s*[,}\n])`),
+	// "x_y: { description: ...", a key without quotes.
+	lazyregexp.New(`(?:^|[{,\n])\s*([a-z][a-z0-9]{0,31}(?:_[a-z0-9]{1,31}){1,5})\s*:\s*(?:\{|async\b|function\b|\([\w, ]*\)\s*=>)`),
 	// "{ name: 'x', description", "Tool(name='x'".
 	lazyregexp.New(`["']?\bname["']?\s*[:=]\s*["'\x60]` + tool + `["'\x60]`),
 }

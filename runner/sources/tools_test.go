@@ -14,6 +14,7 @@ func TestTools(t *testing.T) {
 		`const handlers = { "get_time": getTime, 'dump': async (a) => 1, "age": 7 }`:           "get_time dump",
 		`TOOLS["get_time"] = (1, get_time); more = {"dump": (dump, {})}`:                       "get_time dump",
 		`tools = [{"name": "get_time", "description": "x"}, Tool(name="dump")]`:                "dump get_time",
+		"const all = {\n get_time: { run: a => 1 },\n dump_all: async (a) => 1, max_age: 7 }":  "get_time dump_all",
 		`if (mode === "fast") { open("notes.txt") }`:                                           "",
 	} {
 		if got := strings.Join(Tools(text), " "); got != want {
