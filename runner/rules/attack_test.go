@@ -217,6 +217,23 @@ func TestRunsNothing(t *testing.T) {
 	}
 }
 
+// TestAttackedBelow: who puts an absolute path below a directory of its own keeps to that, whatever honest values are.
+func TestAttackedBelow(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/srv/downloads": "FILE-003 Medium: Tool format_note opened " + inputs.OutsideFile(4, ".txt"),
+		"/tmp":           "",
+		"":               "",
+	} {
+		in := input(silent)
+		for number, value := range []string{inputs.OutsideFile(3, ""), "../x"} {
+			in.Attack.Attempts = append(in.Attack.Attempts, attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "so", Control: true, Field: "folder",
+				Value: value, Honest: "/tmp", File: 3 + number, Answered: true, Accepted: true})
+		}
+		in.Attack.Profile.Effects = []profile.Effect{read(call, dir+inputs.OutsideFile(3, ".txt")), read(call, inputs.OutsideFile(4, ".txt"))}
+		t.Run(dir, func(t *testing.T) { expect(t, in, want) })
+	}
+}
+
 // TestAttackedURL: who takes a URL and opens the file that one names had to say so.
 func TestAttackedURL(t *testing.T) {
 	try := attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "as a URL of a file", URL: true, Field: "url", File: 3, Answered: true, Accepted: true}

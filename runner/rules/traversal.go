@@ -163,9 +163,12 @@ func (in Input) boundBy(of report.Capability) string {
 }
 
 // joinedTo is the directory that a tool has put before an honest value that names a file or a
-// directory in it; "" where there was none, or it is the working directory, or one that another argument
-// named.
+// directory in it, or before an absolute path; "" where there was none, or it is the working directory, or one
+// that another argument named.
 func (in Input) joinedTo(a attack.Attempt) string {
+	if dir := in.keptIn(a); dir != "" {
+		return dir
+	}
 	if a.Honest == "" || strings.Contains(a.Honest, "/") || strings.HasPrefix(a.Honest, ".") {
 		return ""
 	}
@@ -180,6 +183,22 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		}
 		if (base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
 			return dir
+		}
+	}
+	return ""
+}
+
+// keptIn is the directory below which an absolute path led where it hid nothing.
+func (in Input) keptIn(a attack.Attempt) string {
+	for _, control := range in.Attack.controls(a) {
+		if !path.IsAbs(control.Value) {
+			continue
+		}
+		for _, e := range in.Attack.Profile.Effects {
+			dir, _, found := strings.Cut(e.Path, control.Value)
+			if found && dir != "" && a.Using(e.Capability) && isAccess(e) && in.ownDir(path.Clean(dir), a.Of) {
+				return path.Clean(dir)
+			}
 		}
 	}
 	return ""
