@@ -68,6 +68,9 @@ var (
 var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
 	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
 
+// endsWith finds errors that ask for the name of a file by how it ends.
+var endsWith = lazyregexp.New(`(?i)\bend(?:s|ing)? (?:in|with)\b|\bextensions?\b`)
+
 // bound finds the bounds that an error names for a number.
 var bound = lazyregexp.New(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
 
@@ -199,7 +202,7 @@ func (l *lesson) note(said string) {
 		return
 	}
 	if found := endings(ending, said); len(found) > 0 {
-		l.endings = found
+		l.endings, l.path = found, l.path || endsWith.MatchString(said)
 	}
 	switch {
 	case present.MatchString(said):

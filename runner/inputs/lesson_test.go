@@ -10,6 +10,7 @@ import (
 func TestRefusalsAreLessons(t *testing.T) {
 	for name, tc := range map[string]struct{ tool, property, refusal, want string }{
 		"an ending":  {"read_range", "path", "Path '%s' must point to an Excel file (.xlsm, .xlsx).", "/home/audit/marlow-files/notes.xlsx"},
+		"a file":     {"take_picture", "keep", "%s: must end in .csv or .md", "/home/audit/marlow-files/todo.md"},
 		"not there":  {"add_row", "path", "File %s does not exist.", "/home/audit/marlow-files/note.txt"},
 		"ENOENT":     {"write_cell", "path", "ENOENT: no such file or directory, open '%s'", "/home/audit/marlow-files/note.txt"},
 		"there":      {"get_output", "path", "%s already exists", "/home/audit/marlow-c1-note.txt"},
