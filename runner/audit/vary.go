@@ -240,21 +240,26 @@ func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	}
 }
 
-// undecided says what left the server after it had read a file, and is different each time.
+// undecided says what left the server and is different each time: of a server that has read a file anything, of one that
+// had only variables what went to another machine and is longer than what programs draw for each request.
 func (s *series) undecided(files []decoy.ID) (all []string) {
 	if slices.ContainsFunc(s.launches, func(l varied) bool { return l.Rest != s.launches[0].Rest }) {
 		all = append(all, "what left the server after the first half MiB, and was not the same in each launch: whether it holds a secret is not known")
 	}
 	same := s.records(nil)
-	if len(files) == 0 || len(same) < 2 {
+	if len(same) < 2 {
 		return all
 	}
+	read := "one of its variables"
+	if len(files) > 0 {
+		read = "one that it had read (" + files[0].Name + ")"
+	}
 	for _, noise := range depend.NoiseOf(same[0], same[1]) {
-		if noise.Channel == leak.File {
+		if noise.Channel == leak.File || len(files) == 0 && !(noise.Long && noise.Channel.Network()) {
 			continue // the names of temporary files are drawn
 		}
-		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold one that it had read (%s), such as %s: %d bytes, %.1f bits of entropy each",
-			files[0].Name, way(noise.Way), noise.Size, noise.Bits))
+		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold %s, such as %s: %d bytes, %.1f bits of entropy each",
+			read, way(noise.Way), noise.Size, noise.Bits))
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -111,6 +112,29 @@ func TestVariedBeyondWhatIsKept(t *testing.T) {
 		o := Plan{Decoys: set}.varied(t.Context(), launch{vary: true}, runs, f.start)
 		if o.launched != nil || len(o.undecided) != gaps {
 			t.Errorf("%t: %v, %q", secret, o.launched, o.undecided)
+		}
+	}
+}
+
+// TestSealedVariable: what goes to another machine, is as long as a sealed token and never the same is a gap also where only
+// variables could be in it.
+func TestSealedVariable(t *testing.T) {
+	set, err := decoy.New("/home/server", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []observation{{profile: profile.Profile{Effects: []profile.Effect{
+		{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "tcp", Address: "198.18.0.1", Port: 80}},
+	}}}}
+	for size, gaps := range map[int]int{16: 0, 52: 1} {
+		f := &thief{sized: func(decoy.Set) string { return "" }, send: func(decoy.Set) string {
+			drawn := make([]byte, size)
+			_, _ = rand.Read(drawn)
+			return fmt.Sprintf("%x", drawn)
+		}}
+		o := Plan{Decoys: set}.varied(t.Context(), launch{vary: true}, runs, f.start)
+		if o.launched != nil || len(o.undecided) != gaps {
+			t.Errorf("%d bytes: %v, %q", size, o.launched, o.undecided)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package depend_test
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -143,6 +144,25 @@ func TestNoise(t *testing.T) {
 	} {
 		if got := depend.NoiseOf(record(pair[0]), record(pair[1])); len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A sealed token is longer than what programs draw for each request.
+func TestLongNoise(t *testing.T) {
+	for name, tc := range map[string]struct {
+		draw func() string
+		long bool
+	}{
+		"an id and a trace":   {func() string { b := random(24); return fmt.Sprintf("id %x-%x end", b[:16], b[16:]) }, false},
+		"a sum of 32 bytes":   {func() string { return fmt.Sprintf("sum %x end", random(32)) }, false},
+		"a nonce and a token": {func() string { return "t " + base64.StdEncoding.EncodeToString(random(52)) }, true},
+		"the same in digits":  {func() string { return fmt.Sprintf("t %x", random(52)) }, true},
+	} {
+		for _, n := range depend.NoiseOf(record(tc.draw()), record(tc.draw())) {
+			if n.Long != tc.long {
+				t.Errorf("%s: %+v", name, n)
+			}
 		}
 	}
 }

@@ -11,14 +11,19 @@ const (
 	// leastBits is how many bits of entropy each byte of it has at least. Hexadecimal digits
 	// have four, the text of people less, and a few dozen random bytes some five.
 	leastBits = 3.5
+	// leastLong is how many bytes of information a run has at least that holds more than an id of a request, the
+	// boundary of a form, or a sum of 32 bytes.
+	leastLong = 40
 )
 
 // Noise is a way by which bytes left that differ each time, and look random.
 type Noise struct {
 	Way
-	// Size is how many, Bits what each has of entropy, as often as each comes.
+	// Size is how many, Bits what each has of entropy, as often as each comes. Long: one run of them
+	// could hold a secret and a nonce.
 	Size int
 	Bits float64
+	Long bool
 }
 
 // NoiseOf returns what differs between two launches that were the same in everything, and
@@ -34,7 +39,9 @@ func NoiseOf(one, again *Record) (all []Noise) {
 				i = len(all)
 				all, data = append(all, Noise{Way: p.Way}), append(data, nil)
 			}
-			data[i] = append(data[i], p.Data[c.from:c.to]...)
+			run := p.Data[c.from:c.to]
+			data[i] = append(data[i], run...)
+			all[i].Long = all[i].Long || entropy(run)*float64(len(run)) >= 8*leastLong
 		}
 	}
 	for i := range all {
