@@ -38,7 +38,7 @@ func factsOf(e trace.Event) []Fact {
 		if e.Errno != "" {
 			return nil
 		}
-		return []Fact{{Kind: KindStore, Path: cut(e.Path, maxPath)}} // by whichever call
+		return []Fact{{Kind: KindStore, Path: cut(e.Path, maxPath), Planted: places.Planted(e.Path, e.Data)}} // by whichever call
 	case trace.OpLoad:
 		return []Fact{{Kind: KindLoad, Path: cut(e.Path, maxPath)}} // by whichever call
 	case trace.OpExec:
@@ -89,7 +89,7 @@ func sent(f Fact, e trace.Event) []Fact {
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
 // ofOthers matches the files with which a process may read another's secrets (proc(5)).
-var ofOthers = lazyregexp.New(`^/proc/\d+/environ$`)
+var ofOthers = lazyregexp.New(`^/proc/\d+/(?:environ|maps)$`)
 
 // files returns the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {

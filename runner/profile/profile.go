@@ -77,6 +77,8 @@ type Fact struct {
 	// Opening is how a file was opened for writing, if that decides about its old
 	// content: "O_TRUNC" removes it, "O_APPEND" keeps it.
 	Opening string
+	// Planted is places.Planted of the bytes of a KindStore.
+	Planted string
 	// Refused: the tracer failed the call on purpose. Blinded: its arguments
 	// could not be read.
 	Refused, Blinded bool

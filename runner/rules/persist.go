@@ -15,12 +15,43 @@ import (
 
 func findPersistence(in Input) []draft {
 	own := in.ownPaths()
-	return each(in, func(e profile.Effect, d *draft) bool {
+	return append(each(in, func(e profile.Effect, d *draft) bool {
 		o, why, found := in.persists(own, e, d)
 		d.severity, d.object = report.SeverityHigh, e.Path
 		d.message = sentence("%s changed %s: %s, and %s", subject(e), clean(e.Path, 256), o.What, why)
 		return found
-	}, profile.KindWrite)
+	}, profile.KindWrite), findPlanted(in)...)
+}
+
+// findPlanted finds commands that a call put into a file that it was given and had read: no file that the audit
+// makes has one.
+func findPlanted(in Input) []draft {
+	own := map[string]bool{} // what a server writes into files of its own making, it may copy
+	for _, e := range in.Profile.Effects {
+		if e.Planted != "" && !in.rewrites(e) {
+			own[e.Planted] = true
+		}
+	}
+	return each(in, func(e profile.Effect, d *draft) bool {
+		file := e
+		file.Kind = profile.KindWrite // what an argument explains
+		d.severity, d.object = report.SeverityHigh, e.Path
+		d.message = sentence("%s put into %s a command that runs unasked, which no argument has and nothing in its declaration speaks of: %s",
+			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
+		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
+			!speaks(in.Scope.Covering(e.Capability), plantedTopics) &&
+			!slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool { return places.Planted(e.Path, []byte(a.Value)) != "" })
+	}, profile.KindStore)
+}
+
+// plantedTopics are the words by which a declaration speaks of commands in files.
+var plantedTopics = []string{"install", "installs", "installer", "hook", "hooks", "husky", "postinstall", "prepare", "scripts", "curl", "wget", "download", "downloads", "bootstrap"}
+
+// rewrites reports whether a file was read by the same capability before it was written.
+func (in Input) rewrites(e profile.Effect) bool {
+	return in.anyAt(e.Path, func(other profile.Effect) bool {
+		return other.Kind == profile.KindRead && other.Capability == e.Capability && other.Error == "" && !other.Time.After(e.Time)
+	})
 }
 
 // persists reports whether a change is of what runs or is obeyed when the server is gone, and
