@@ -49,6 +49,8 @@ func TestSecrets(t *testing.T) {
 		{"/app/.env.example", "", true},
 		{"/proc/7/environ", "another process's secrets", true},
 		{"/proc/self/environ", "", true},
+		{"/proc/7/maps", "another process's secrets", false},
+		{"/proc/self/maps", "", false},
 		{"/var/run/secrets/kubernetes.io/serviceaccount/token", "a service-account token", true},
 		{"/var/run/secrets/kubernetes.io/serviceaccount/namespace", "", true},
 		{"/run/docker.sock", "", true},

@@ -75,6 +75,9 @@ var (
 		// That it processes something is said of every other tool.
 		Topics: []string{"pid", "pids", "procfs", "debugger", "process environment", "processes environment", "running processes"},
 	}
+	// processFiles are its files: maps says where in its memory to look. Every program reads its own.
+	processFiles = append([]string{"maps"}, otherProcess.bases...)
+
 	environmentFile = Secret{
 		What: "an environment file", bases: []string{".env"}, Topics: []string{"env", "dotenv", "environment"},
 	}
@@ -92,7 +95,7 @@ func Locate(name string) (Secret, bool) {
 	}
 	if strings.HasPrefix(name, "/proc/") {
 		other := !strings.HasPrefix(name, "/proc/self/") && !strings.HasPrefix(name, "/proc/thread-self/")
-		return otherProcess, other && slices.Contains(otherProcess.bases, base)
+		return otherProcess, other && slices.Contains(processFiles, base)
 	}
 	for _, p := range secrets {
 		if slices.Contains(p.bases, base) {
