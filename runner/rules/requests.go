@@ -75,7 +75,7 @@ func findAsking(in Input) []draft {
 		case "elicitation/create":
 			what = askedOfPerson(out.Text)
 		case "sampling/createMessage":
-			what = askedOfModel(out.Text)
+			what = askedOfModel(ownWords(out))
 			if what == "" && strings.Contains(out.Text, `includeContext: "allServers"`) {
 				severity, what = report.SeverityMedium, "that has the context of all other servers put before the model"
 			}
@@ -143,12 +143,20 @@ var (
 		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
 )
 
+// opened is a file of the machine that a model is asked to read, or to say what is in it.
+var opened = lazyregexp.New(`(?i)\b(?:read|open|cat|load|fetch|retrieve|look (?:at|into|up)|quote|show|print|what (?:does|is in|stands in|do))\b[^.!?\n~/]{0,40}((?:~|/home/[\w.-]+|/root)/[\w./-]*\w)`)
+
 // askedOfModel says what a sampling request has the model hand over; "" where it is nothing
 // of others.
 func askedOfModel(text string) string {
 	for _, passage := range telling.FindAllString(text, maxAddresses) {
 		if known.MatchString(passage) {
 			return "that asks the model for what it knows of others: " + quoted(passage)
+		}
+	}
+	for _, m := range opened.FindAllStringSubmatch(text, maxAddresses) {
+		if at, ok := places.Locate(strings.Replace(m[1], "~/", "/home/user/", 1)); ok {
+			return "that asks the model for " + quoted(m[0]) + " (" + at.What + ")"
 		}
 	}
 	for _, f := range poison.Read(text, poison.Context{Kind: poison.KindContent}) {
