@@ -19,12 +19,13 @@ var (
 )
 
 // Planted returns a command in the text of a file that runs unasked or brings code from elsewhere; "" for none.
+// A package.json is one by its text: the audit may have given its file another name.
 func Planted(name string, text []byte) string {
 	found := ""
 	if bytes.Contains(text, []byte("curl")) || bytes.Contains(text, []byte("wget")) {
 		found = downloaded.FindString(string(text))
 	}
-	if found == "" && path.Base(name) == "package.json" {
+	if found == "" && path.Ext(name) == ".json" {
 		found = onInstall.FindString(string(text))
 	}
 	return found[:min(len(found), maxPlanted)]

