@@ -63,7 +63,7 @@ func AssuranceOf(r Report) Assurance {
 	}
 	a.Because = shortfalls(r)
 	switch measured := c.Measured(); {
-	case 2*measured.Accepted < measured.Listed:
+	case r.ManifestDigest == "", 2*measured.Accepted < measured.Listed:
 		a.Level = AssuranceWeak
 	case len(a.Because) > 0:
 		a.Level = AssurancePartial
@@ -74,6 +74,9 @@ func AssuranceOf(r Report) Assurance {
 // shortfalls says what an audit has not seen, most important first.
 func shortfalls(r Report) []string {
 	var all []string
+	if r.ManifestDigest == "" {
+		all = append(all, "not everything that the server advertises could be listed")
+	}
 	for _, kind := range []struct {
 		of   CapabilityKind
 		noun string

@@ -48,7 +48,9 @@ func TestAssuranceOf(t *testing.T) {
 			AssuranceWeak, "0/0", []string{"3 of 3 resources never accepted a call"}},
 		"only prompts": {Report{ManifestDigest: "sha256:1", Coverage: Coverage{Prompts: Exercised{Listed: 2, Called: 2, Accepted: 2}}}, AssuranceFull, "0/0", nil},
 		"nothing":      {Report{ManifestDigest: "sha256:1"}, AssuranceFull, "0/0", []string{"the server advertises nothing to exercise"}},
-		"not listed":   {Report{}, AssuranceWeak, "", []string{"what the server advertises could not be listed"}},
+		"a list without an answer": {exercisedTools(3, 3, func(r *Report) { r.ManifestDigest = "" }), AssuranceWeak, "3/3",
+			[]string{"not everything that the server advertises could be listed"}},
+		"not listed": {Report{}, AssuranceWeak, "", []string{"what the server advertises could not be listed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := Assurance{Level: c.level, Tools: c.tools, Because: c.because}

@@ -113,10 +113,10 @@ func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 	}
 }
 
-// unheard are the lists that had no answer.
+// unheard enters the lists without an answer.
 func (c *collection) unheard(o observation) {
 	for _, kind := range o.result.Silent {
-		c.add("UnansweredLists", 1, "lists that had no answer in time, such as that of the kind "+string(kind)+": what the server advertises there is not known")
+		c.add("UnansweredLists", 1, "lists without an answer in time, such as of the kind "+string(kind)+": what the server advertises there is not known")
 	}
 }
 
