@@ -10,7 +10,8 @@ import (
 // It keeps those whose change would not be telling: outside the home, and in variables that
 // are for no service, with which a server may sign or encrypt.
 func (s Set) Other() (Set, error) {
-	other := Set{Home: s.Home, Files: slices.Clone(s.Files), Vars: slices.Clone(s.Vars)}
+	other := s
+	other.Files, other.Vars = slices.Clone(s.Files), slices.Clone(s.Vars)
 	for i, f := range other.Files {
 		k := slices.IndexFunc(kinds, func(k kind) bool { return filepath.Join(s.Home, k.name) == f.Path })
 		if k < 0 {
@@ -51,7 +52,8 @@ func (s Set) Differing(other Set) (all []ID) {
 
 // Mixed returns the set with some decoys of another set.
 func (s Set) Mixed(other Set, changed []ID) Set {
-	mixed := Set{Home: s.Home, Files: slices.Clone(s.Files), Vars: slices.Clone(s.Vars)}
+	mixed := s
+	mixed.Files, mixed.Vars = slices.Clone(s.Files), slices.Clone(s.Vars)
 	for i, f := range s.Files {
 		if slices.Contains(changed, ID{Name: f.Path}) {
 			mixed.Files[i] = other.Files[i]

@@ -31,6 +31,9 @@ func TestOther(t *testing.T) {
 		}
 	}
 	one := differing[:1]
+	if len(set.Around) == 0 || len(other.Around) != len(set.Around) || len(set.Mixed(other, one).Around) != len(set.Around) {
+		t.Error("the home looks less lived in with other secrets")
+	}
 	if mixed := set.Mixed(other, one); !slices.Equal(set.Differing(mixed), one) {
 		t.Errorf("mixed: %v", set.Differing(mixed))
 	}
