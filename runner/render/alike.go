@@ -7,11 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxOthers bounds, in bytes, the list of capabilities of which the same was found.
+// maxOthers bounds the list of capabilities with the same finding, in bytes.
 const maxOthers = 300
 
-// alike groups the findings that say the same of several capabilities, by the first of each: what a
-// server does in every call is read once.
+// alike groups the findings that say the same about several capabilities under the first of them, so that what
+// a server does in every call is read once.
 func alike(all []report.Finding) (groups [][]report.Finding) {
 	type same struct {
 		rule, message string
@@ -36,7 +36,7 @@ func alike(all []report.Finding) (groups [][]report.Finding) {
 	return groups
 }
 
-// others says of which capabilities besides the first of a group the same was found; "" where there are none.
+// others names the capabilities of a group besides the first; "" if there are none.
 func others(group []report.Finding) string {
 	if len(group) == 1 {
 		return ""

@@ -11,12 +11,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
-// artifact is the URI of the file that a server is, as near as its command tells: the
-// script that an interpreter runs, the package that a package runner fetches, else the
-// program. A relative path stays one, so that GitHub finds the file in a repository
-// whose root the audit was made in; an absolute one is a file URI, which GitHub makes
-// relative to its checkout. Of a remote server it is the host and the path without the
-// scheme: GitHub refuses a whole upload that has a scheme other than that of the checkout.
+// artifact returns the URI of the server's file, as far as its command shows: the script
+// that an interpreter runs, the package that a package runner fetches, or the program. A
+// relative path stays relative, so that GitHub finds the file in a repository whose root
+// the audit ran in; an absolute path becomes a file URI, which GitHub makes relative to its
+// checkout. For a remote server it is the host and the path without a scheme: GitHub
+// refuses an upload with another scheme than the checkout's.
 func artifact(s report.ServerRun) string {
 	if s.URL != "" {
 		return remote(s.URL)
@@ -28,7 +28,7 @@ func artifact(s report.ServerRun) string {
 	return relative(cmp.Or(file, s.Name, "mcp-server"))
 }
 
-// remote is a URL without its scheme, its credentials and its query.
+// remote returns a URL without its scheme, its credentials and its query.
 func remote(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -37,8 +37,8 @@ func remote(text string) string {
 	return relative(u.Host + u.Path)
 }
 
-// relative is a path as a relative reference (RFC 3986, 4.2). A colon in its first
-// segment would make a scheme of that, so that all are escaped.
+// relative returns a path as a relative reference (RFC 3986, 4.2). Colons are escaped: in
+// the first segment one would end a scheme.
 func relative(file string) string {
 	var segments []string
 	for _, segment := range strings.Split(strings.TrimLeft(path.Clean("/"+file), "/"), "/") {
@@ -47,10 +47,10 @@ func relative(file string) string {
 	return cmp.Or(strings.Join(segments, "/"), "mcp-server")
 }
 
-// scripts are the endings of what an interpreter runs.
+// scripts are the file extensions of scripts.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".pyz", ".rb", ".jar", ".php", ".sh", ".pl", ".lua", ".dll", ".wasm"}
 
-// program is the part of a command that says which server it is.
+// program returns the part of a command that identifies the server.
 func program(command []string) string {
 	if len(command) == 0 {
 		return ""

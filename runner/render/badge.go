@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// badge is a picture with two fields, of a title and what is said under it. Lengths are in pixels.
+// badge is a picture with two fields, a title and a text. Lengths are in pixels.
 type badge struct {
 	Title, Text, Colour   string
 	Left, Width           int
@@ -37,7 +37,7 @@ var badgeTemplate = template.Must(template.New("badge").Parse(`<svg xmlns="http:
 </svg>
 `))
 
-// Badge writes a picture (SVG 1.1) of the verdict: what it rests on where that is not everything, and what was found.
+// Badge writes the verdict as a picture (SVG 1.1), with the assurance if that is not Full, and what was found.
 func Badge(w io.Writer, r report.Report) error {
 	b := badge{Title: "MCP audit"}
 	b.Text, b.Colour = badgeText(r)
@@ -66,5 +66,5 @@ func badgeText(r report.Report) (text, colour string) {
 	return fmt.Sprintf("pass, %s: %d of %d tools", cmp.Or(string(r.Assurance.Level), "Weak"), tools.Accepted, tools.Listed), badgeYellow
 }
 
-// textWidth is about how wide a text is in Verdana at 11 pixels; the picture is stretched to it.
+// textWidth approximates the width of a text in Verdana at 11 pixels; the picture stretches the text to it.
 func textWidth(text string) int { return utf8.RuneCountInString(text)*6 + 2 }

@@ -16,7 +16,7 @@ type Difference struct {
 	After    Side                 `json:"after"`
 	Manifest report.Drift         `json:"manifest"`
 	Behavior report.BehaviorDrift `json:"behavior"`
-	// Exposure lists what the server enables and did not.
+	// Exposure lists what the server enables now and did not before.
 	Exposure []string `json:"exposure,omitempty"`
 }
 
@@ -25,16 +25,16 @@ type Side struct {
 	Name           string `json:"name,omitempty"`
 	Version        string `json:"version,omitempty"`
 	ManifestDigest string `json:"manifestDigest,omitempty"`
-	// BehaviorDigest is empty where the audit did not see everything.
+	// BehaviorDigest is empty if the audit did not see everything.
 	BehaviorDigest string `json:"behaviorDigest,omitempty"`
 }
 
-// SideOf is a report as one of the two.
+// SideOf makes a Side of a report.
 func SideOf(r report.Report) Side {
 	return Side{Name: r.Server.Name, Version: r.Server.Version, ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest}
 }
 
-// Differ compares two reports as far as both go.
+// Differ compares what two reports have in common.
 func Differ(before, after report.Report) Difference {
 	d := Difference{Before: SideOf(before), After: SideOf(after), Manifest: report.Diff(before.Manifest, after.Manifest), Exposure: report.Enabled(before, after)}
 	if d.Before.BehaviorDigest != d.After.BehaviorDigest {
@@ -43,8 +43,8 @@ func Differ(before, after report.Report) Difference {
 	return d
 }
 
-// Same reports whether the two say and do the same; known is false where one of the
-// audits did not see everything, and what both saw is the same.
+// Same reports whether both servers advertise and do the same; known is false if what both
+// audits saw is the same, but one of them did not see everything.
 func (d Difference) Same() (same, known bool) {
 	if d.Before.ManifestDigest != d.After.ManifestDigest || !d.Behavior.Empty() || len(d.Exposure) > 0 {
 		return false, true
@@ -93,7 +93,7 @@ func (p *page) digests(what, before, after string) {
 	}
 }
 
-// baseline shows how an audit differs from that of its baseline.
+// baseline shows how an audit differs from its baseline.
 func (p *page) baseline(d *report.BaselineDrift) {
 	if d == nil {
 		return
@@ -105,7 +105,7 @@ func (p *page) baseline(d *report.BaselineDrift) {
 	p.enabled(d.Exposure)
 }
 
-// enabled shows what a server enables and did not.
+// enabled shows what a server enables now and did not before.
 func (p *page) enabled(all []string) {
 	if len(all) > 0 {
 		p.line("exposure   more than before")
@@ -160,7 +160,7 @@ func (p *page) change(c report.Change) {
 // maxLines is how many lines of one text are shown.
 const maxLines = 12
 
-// told shows a text, line by line, each behind a sign.
+// told shows the lines of a text, each after a sign.
 func (p *page) told(colour, sign, text string) {
 	if text == "" {
 		return

@@ -38,11 +38,11 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Visible reports whether a terminal shows a character, and does nothing else with it.
+// Visible reports whether a terminal only shows a character.
 func Visible(r rune) bool { return unicode.IsPrint(r) && !blank(r) }
 
-// blank are letters and marks by category that show nothing (Unicode's
-// Default_Ignorable_Code_Point, without those that IsPrint refuses).
+// blank are letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point,
+// without those that IsPrint refuses).
 func blank(r rune) bool {
 	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r)
 }
@@ -65,7 +65,7 @@ var severityColour = map[report.Severity]string{
 	report.SeverityLow: cyan, report.SeverityInfo: cyan,
 }
 
-// paint colours a text, which it escapes.
+// paint escapes a text and colours it.
 func (p *page) paint(colour, text string) string { return paint(colour, text, p.colour) }
 
 func paint(colour, text string, colours bool) string {

@@ -15,7 +15,7 @@ const (
 	maxRows    = 12
 )
 
-// assurance says how much of the server the verdict rests on, and what is missing.
+// assurance shows how much of the server the verdict rests on, and what is missing.
 func (p *page) assurance(a report.Assurance) {
 	if a.Level == "" {
 		return
@@ -26,7 +26,7 @@ func (p *page) assurance(a report.Assurance) {
 	}
 }
 
-// coverage says how much was exercised, kind by kind, and what of it stands out.
+// coverage shows how much was exercised of each kind, and what stands out.
 func (p *page) coverage(r report.Report) {
 	p.line("")
 	p.assurance(r.Assurance)
@@ -84,7 +84,7 @@ func (p *page) standsOut(rows []report.CapabilityCoverage) {
 	}
 }
 
-// reasons says what report's Skipped constants mean to a person.
+// reasons explains report's Skipped constants.
 var reasons = map[string]string{
 	report.SkippedByCalls: "the choice of calls leaves it out", report.SkippedByName: "it was to be skipped",
 	report.SkippedBudget: "its share of the time was used up", report.SkippedTimeout: "a call was not answered in time",
@@ -95,8 +95,8 @@ var reasons = map[string]string{
 
 func skipped(why string) string { return cmp.Or(reasons[why], why) }
 
-// reached shows what came of arguments that the server itself had offered: that is
-// what a call with made-up ones never gets to see.
+// reached shows the answers to calls with arguments that the server itself had offered:
+// calls with made-up ones never get such answers.
 func (p *page) reached(outputs []report.Output) {
 	shown := 0
 	for _, o := range outputs {
@@ -118,7 +118,7 @@ func (p *page) reached(outputs []report.Output) {
 	}
 }
 
-// moments are the moments of drifts for people.
+// moments describes the moments of drifts.
 var moments = map[report.Moment]string{
 	report.MomentSession: "after the calls", report.MomentRestart: "when it was started again",
 	report.MomentIdentity: "for another client", report.MomentClock: "with its clock set forward",

@@ -10,8 +10,7 @@ import (
 // maxExposures is how many exposures the table shows; the JSON has all.
 const maxExposures = 12
 
-// exposure says what the server enables, and by which of its capabilities; nothing of a
-// server that enables nothing.
+// exposure shows what the server enables, if anything, and by which of its capabilities.
 func (p *page) exposure(r report.Report) {
 	if r.Exposure == nil || len(r.Exposure.Items) == 0 {
 		return
@@ -28,7 +27,7 @@ func (p *page) exposure(r report.Report) {
 	}
 }
 
-// exposed is the exposure in one line: "62 High: network egress (Arbitrary), file read (Partial)".
+// exposed returns the exposure in one line: "62 High: network egress (Arbitrary), file read (Partial)".
 func exposed(e report.Exposure, verdict report.Verdict) string {
 	var kinds []string
 	for _, k := range e.Kinds() {
@@ -78,8 +77,8 @@ func (m *markdown) exposure(r report.Report) {
 	}
 }
 
-// exposures are the results that say what the server enables, as notes: without what no
-// argument decides, and what is only declared.
+// exposures returns notes about what the server enables, without what no argument decides
+// and what is only declared.
 func (s *sarifSource) exposures(book *ruleBook) (all []sarifResult) {
 	if s.report.Exposure == nil {
 		return nil

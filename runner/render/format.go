@@ -6,18 +6,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Format is a form that a report is written in for programs, and for places where
-// people look at results. The table for terminals is not one: see Table.
+// Format is a report's form for programs, and for pages that show results. The table for
+// terminals is not one: see Table.
 type Format struct {
 	// Name is the value of -o.
 	Name string
-	// Write writes the whole report; its errors are those of the writer.
+	// Write writes the whole report, and returns the writer's errors.
 	Write func(io.Writer, report.Report) error
 	// Type is the media type; empty for application/octet-stream.
 	Type string
 }
 
-// Formats are all of them, in the order in which help names them.
+// Formats lists all formats, in the order of the help text.
 var Formats = []Format{
 	{Name: "json", Write: JSON, Type: "application/json"},
 	{Name: "yaml", Write: YAML, Type: "application/yaml"},                     // RFC 9512
@@ -28,7 +28,7 @@ var Formats = []Format{
 	{Name: "badge", Write: Badge, Type: "image/svg+xml"},
 }
 
-// FormatNamed is the format of that name; false when there is none.
+// FormatNamed returns the format of a name; false if there is none.
 func FormatNamed(name string) (Format, bool) {
 	for _, f := range Formats {
 		if f.Name == name {
@@ -38,7 +38,7 @@ func FormatNamed(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// Outputs are the values of -o: table, and the names of the formats.
+// Outputs returns the values of -o: table, and the names of the formats.
 func Outputs() []string {
 	names := []string{"table"}
 	for _, f := range Formats {

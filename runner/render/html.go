@@ -25,9 +25,9 @@ var (
 // HTML writes the report as one page that needs nothing else: no script, no file
 // beside it, no host. It can be opened from a disk, mailed and printed.
 //
-// What a server had a say in is text on it and nothing more: no element, attribute
-// or address comes from the report, and what cannot be seen of a text is written
-// out and marked, so that it differs from a text that only spells it.
+// All that a server can influence is plain text on it: no element, attribute or address
+// comes from the report. Invisible characters are written out and marked, so that they
+// differ from a text that only spells them.
 func HTML(w io.Writer, r report.Report) error {
 	if err := pageTemplate().Execute(w, newHTMLPage(r)); err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -57,15 +57,15 @@ var pagePolicy = sync.OnceValue(func() string {
 // piece is a part of a text, as it is shown.
 type piece struct {
 	Text string
-	// Hidden: it stands for characters that nobody would see.
+	// Hidden: it stands for invisible characters.
 	Hidden bool
 }
 
-// maxPieces bounds what a text is cut into: one that has more hidden characters than
-// that is marked as a whole, or every byte of it could cost an element.
+// maxPieces bounds the pieces of a text. A text with more hidden characters is marked as a
+// whole, or each of its bytes could cost an element.
 const maxPieces = 33
 
-// visible cuts a text into what is shown as it is, and what is written out.
+// visible cuts a text into pieces that are shown as they are, and pieces that are written out.
 func visible(of any) []piece {
 	var all []piece
 	text := fmt.Sprint(of)
@@ -85,13 +85,13 @@ func visible(of any) []piece {
 	return all
 }
 
-// line is a line of a text that has several.
+// line is one line of a text.
 type line struct {
 	Text string
 	Last bool
 }
 
-// multiline are the lines of a text: those of a program's output, or of a diff.
+// multiline returns the lines of a text, such as a program's output or a diff.
 func multiline(text string) []line {
 	var all []line
 	for l := range strings.Lines(strings.TrimRight(text, "\r\n")) {
@@ -103,7 +103,7 @@ func multiline(text string) []line {
 	return all
 }
 
-// alias is the address of a destination that is shown by its name, or the name that
+// alias returns the address of a destination that is shown by its name, or the name that
 // a name server was asked for.
 func alias(c report.Capture) string {
 	switch {
@@ -115,5 +115,5 @@ func alias(c report.Capture) string {
 	return c.Address
 }
 
-// clock is a time as people read it, in UTC.
+// clock formats a time in UTC.
 func clock(t report.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxClausesShown and maxDescribed are how many clauses, and how many bytes of a
-// description, stand beside a finding; all of them are further down.
+// maxClausesShown and maxDescribed bound the clauses, and the bytes of a description,
+// beside a finding; the rest is further down.
 const (
 	maxClausesShown = 3
 	maxDescribed    = 300
@@ -21,8 +21,8 @@ type judged struct {
 	Held bool
 	Note string // about its suppression
 	Seen string // where
-	// Described is the description of its capability, Clauses what was understood
-	// of what it declares.
+	// Described is the description of its capability, Clauses what that declares as
+	// far as it was understood.
 	Clauses   []report.ScopeClause
 	More      int
 	Described string
@@ -51,8 +51,8 @@ func judge(r report.Report, f report.Finding) judged {
 	return j
 }
 
-// clausesAbout returns those that a finding is held against: the operator's where it is
-// the operator's list that it exceeds, those of its capability otherwise.
+// clausesAbout returns the clauses that a finding contradicts: the operator's if it exceeds
+// the operator's list, its capability's otherwise.
 func clausesAbout(scope []report.ScopeClause, f report.Finding) []report.ScopeClause {
 	var all []report.ScopeClause
 	for _, c := range scope {
@@ -78,13 +78,13 @@ func described(m report.Manifest, of report.Capability) string {
 	return ""
 }
 
-// driftRow is one thing that came, went or changed, with its texts.
+// driftRow is one item that was added, removed or changed, with its texts.
 type driftRow struct {
 	Class, Sign, Name, Note string
 	Changes                 []report.Change
 }
 
-// driftRows are the rows of a drift, as the table has them.
+// driftRows returns the rows of a drift, as in the table.
 func driftRows(d report.Drift) []driftRow {
 	texts := changesOf(d)
 	var rows []driftRow

@@ -29,7 +29,7 @@ type htmlPage struct {
 	LeftOut  int
 }
 
-// headline is the verdict for people.
+// headline is the verdict in words.
 type headline struct{ Class, Sign, Word, Means string }
 
 type severityCount struct {
@@ -82,7 +82,7 @@ func newHTMLPage(r report.Report) htmlPage {
 	return p
 }
 
-// headlineOf is plain about what is not known: only a Pass is green.
+// headlineOf returns the headline of a report: only a Pass is green.
 func headlineOf(r report.Report) headline {
 	switch r.Verdict {
 	case report.VerdictPass:
@@ -95,7 +95,7 @@ func headlineOf(r report.Report) headline {
 	return headline{"inconclusive", "?", string(r.Verdict), "This is not a pass: it is no verdict that this version knows."}
 }
 
-// passed is the headline of a Pass, of which a report that contradicts itself has none.
+// passed returns the headline of a Pass; a report that contradicts itself gets another.
 func passed(r report.Report) headline {
 	switch {
 	case r.Incomplete != nil, len(r.Truncated) > 0:
@@ -106,7 +106,7 @@ func passed(r report.Report) headline {
 	return headline{"pass", "✓", "Pass", "The audit saw all that it has to see, and nothing reached the threshold, " + string(r.FailOn) + "."}
 }
 
-// foundIn is the heading of the findings.
+// foundIn returns the heading of the findings.
 func foundIn(all []judged) string {
 	switch {
 	case len(all) == 0:
@@ -125,7 +125,7 @@ func severityClass(s report.Severity) string {
 	return strings.ToLower(string(s))
 }
 
-// calledBy returns what a server is called: by itself, or how it is reached.
+// calledBy returns the name that a server gives itself, or how it is reached.
 func calledBy(s report.ServerRun) string {
 	if s.Name != "" {
 		return strings.TrimSpace(s.Name + " " + s.Version)
@@ -133,7 +133,7 @@ func calledBy(s report.ServerRun) string {
 	return shorten(strings.TrimSpace(strings.Join(s.Command, " ")+s.URL), 160)
 }
 
-// circumstances say how the server was looked at.
+// circumstances says how the server was audited.
 func circumstances(r report.Report) []string {
 	var all []string
 	if v := r.Server.ProtocolVersion; v != "" {

@@ -59,7 +59,7 @@ func (s *section) ends(verb string, ends []report.Connection) {
 	}
 }
 
-// manner is "openat ENOENT, 3 times".
+// manner returns a text such as "openat ENOENT, 3 times".
 func manner(how, failure string, times int) string {
 	if failure != "" {
 		how += " " + failure
@@ -73,7 +73,7 @@ func manner(how, failure string, times int) string {
 // choices are the values of the flag --calls.
 var choices = map[report.Calls]string{report.CallsReadOnlyHinted: "read-only-hinted", report.CallsNever: "never", report.CallsAll: "all"}
 
-// repeat is the command that makes the same audit again, as far as the report knows.
+// repeat returns the command that repeats the audit, as far as the report knows.
 func repeat(r report.Report) string {
 	words := []string{"mcpaudit", "run"}
 	if r.Server.URL != "" {

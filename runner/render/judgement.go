@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// risk says how bad it could be, and by what.
+// risk shows the risk and its parts.
 func (p *page) risk(r report.Report) {
 	if r.Risk.Level == "" {
 		return // an older report has none
@@ -29,10 +29,10 @@ func (p *page) risk(r report.Report) {
 	p.line("%s", Escape(text))
 }
 
-// family is "command execution" for "CommandExecution".
+// family returns "command execution" for "CommandExecution".
 func family(name string) string { return strings.ToLower(words.Spell(name)) }
 
-// suppressed says until when a finding is accepted, or was, and why.
+// suppressed says until when a finding is or was accepted, and why.
 func suppressed(s report.Suppressed) string {
 	until := s.Until.UTC().Format("2006-01-02 15:04 UTC")
 	if s.Expired {

@@ -62,9 +62,9 @@ type junitResult struct {
 }
 
 // JUnit writes the report as a test suite: a case for the audit as a whole, one for the
-// server and one for each capability. Findings at or above the threshold are failures,
-// an inconclusive audit is an error; and of an audit that did not see everything no
-// case passes: what has no failure is skipped, for nobody knows.
+// server and one for each capability. Findings at or above the threshold are failures, and
+// an inconclusive audit is an error. If the audit did not see everything, no case passes:
+// those without a failure are skipped.
 func JUnit(w io.Writer, r report.Report) error {
 	suite := junitOf(r)
 	b, err := xml.MarshalIndent(junitSuites{
@@ -114,7 +114,7 @@ func junitOf(r report.Report) junitSuite {
 	return s
 }
 
-// junitWhole is the case of the audit as a whole.
+// junitWhole returns the case of the audit as a whole.
 func junitWhole(r report.Report) junitCase {
 	var c junitCase
 	if why := unseen(r); r.Verdict == report.VerdictFail {
@@ -137,8 +137,8 @@ func junitWhole(r report.Report) junitCase {
 	return c
 }
 
-// junitRows are the capabilities: the server, what was exercised, and whatever else is
-// listed or has a finding.
+// junitRows returns the capabilities: the server, what was exercised, and others that are
+// listed or have a finding.
 func junitRows(r report.Report) []report.CapabilityCoverage {
 	rows := append([]report.CapabilityCoverage{{Kind: report.CapabilityServer}}, r.Exercise...)
 	known := map[report.Capability]bool{}
@@ -201,7 +201,7 @@ func junitCapability(r report.Report, row report.CapabilityCoverage) junitCase {
 	return c
 }
 
-// junitFindings are findings with their evidence, a line each.
+// junitFindings returns findings with their evidence, a line each.
 func junitFindings(all []report.Finding) string {
 	var lines []string
 	for _, f := range all {
@@ -231,9 +231,9 @@ func junitLines(lines []string) string {
 	return strings.Join(lines, "")
 }
 
-// junitText is a text on one line, in which there is nothing that XML 1.0 forbids. In
-// [[ATTACHMENT|path]] Jenkins and GitLab read a file to attach, which a hostile server
-// could choose.
+// junitText returns a text on one line, without characters that XML 1.0 forbids and
+// without [[ATTACHMENT|path]]: Jenkins and GitLab would attach a file that a hostile server
+// chooses.
 func junitText(text string) string { return strings.ReplaceAll(Escape(text), "[[", "[ [") }
 
 func junitProperties(r report.Report) []junitProperty {

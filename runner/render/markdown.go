@@ -10,13 +10,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// maxMarkdown is how long the text gets, in bytes: a comment of GitHub's has at most
-// 65,536 characters.
+// maxMarkdown bounds the text in bytes: a comment on GitHub has at most 65,536 characters.
 const maxMarkdown = 60_000
 
 // Markdown writes the report for a comment on a change: the verdict first, then what
-// the server did that it does not declare, and what was not seen. See prose for how
-// texts of the server's are kept from being Markdown.
+// the server did and does not declare, and what was not seen. See prose for how the
+// server's texts are kept from being Markdown.
 func Markdown(w io.Writer, r report.Report) error {
 	m := &markdown{}
 	m.verdict(r)
@@ -35,7 +34,7 @@ func Markdown(w io.Writer, r report.Report) error {
 	return nil
 }
 
-// markdown is the text in the making; left is how many lines had no room.
+// markdown builds the text; left is how many lines had no room.
 type markdown struct {
 	text strings.Builder
 	left int
@@ -81,8 +80,8 @@ func (m *markdown) verdict(r report.Report) {
 	}
 }
 
-// findings returns those that fail the audit, then the others, then those that are
-// suppressed.
+// findings returns the findings that fail the audit, then the others, then the suppressed
+// ones.
 func (m *markdown) findings(r report.Report) {
 	var failing, minor, held []report.Finding
 	for _, f := range r.Findings {
@@ -120,7 +119,7 @@ func (m *markdown) table(title string, findings []report.Finding) {
 	}
 }
 
-// rule links the explanation of a rule that is one.
+// rule links the explanation of a known rule.
 func rule(id string) string {
 	if _, ok := rules.Find(id); ok {
 		return fmt.Sprintf("[%s](%s#%s)", id, rulesPage, strings.ToLower(id))
@@ -149,10 +148,10 @@ func (m *markdown) evidence(findings []report.Finding) {
 	}
 }
 
-// brief is a text escaped, and then kept to a length.
+// brief escapes a text and cuts it to a length.
 func brief(text string, most int) string { return shorten(Escape(text), most) }
 
-// were is "1 line is", "2 lines are".
+// were returns "1 line is", "2 lines are".
 func were(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"

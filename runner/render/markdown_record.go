@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// baseline says how the audit differs from that of its baseline.
+// baseline says how the audit differs from its baseline.
 func (m *markdown) baseline(d *report.BaselineDrift) {
 	if d == nil {
 		return
@@ -63,10 +63,10 @@ func (m *markdown) drift(indent string, d report.Drift) {
 	}
 }
 
-// maxStderr is how many of the last lines of stderr are shown.
+// maxStderr bounds the last lines of stderr that are shown.
 const maxStderr = 5
 
-// notSeen returns what the audit could not see into, or did not come to.
+// notSeen returns what the audit could not observe, or did not get to.
 func (m *markdown) notSeen(r report.Report) {
 	var all []string
 	for _, g := range r.Unobserved {
@@ -101,7 +101,7 @@ func (m *markdown) notSeen(r report.Report) {
 	}
 }
 
-// facts returns what else there is to know, a line each.
+// facts returns other facts about the audit, a line each.
 func (m *markdown) facts(r report.Report) {
 	m.section("The audit")
 	if a := r.Assurance; a.Level != "" {

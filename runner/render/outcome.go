@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// unseen says why an audit did not see everything; nil when it did. Formats for
-// programs ask it rather than the verdict alone: a report that contradicts itself, or
-// has a verdict that this version does not know, is not taken for a success.
+// unseen says why an audit did not see everything; nil if it did. Formats for programs
+// use it besides the verdict, so that a report that contradicts itself, or has a verdict
+// that this version does not know, is not taken for a success.
 func unseen(r report.Report) *report.Incomplete {
 	switch {
 	case r.Incomplete != nil:
@@ -29,22 +29,22 @@ func unseen(r report.Report) *report.Incomplete {
 	return &report.Incomplete{Reason: "Unknown", Message: fmt.Sprintf("the report has the verdict %q, which this version does not know", r.Verdict)}
 }
 
-// counts reports whether a finding is one that a verdict is made of.
+// counts reports whether a verdict depends on a finding.
 func counts(f report.Finding) bool { return f.Suppressed == nil || f.Suppressed.Expired }
 
-// fails reports whether a finding makes the verdict Fail: one of an unknown severity
-// does wherever anything can, as report.Count has it.
+// fails reports whether a finding makes the verdict Fail. An unknown severity does if any
+// does, as in report.Count.
 func fails(f report.Finding, failOn report.Severity) bool {
 	return counts(f) && (f.Severity.AtLeast(failOn) || f.Severity.Rank() < 0 && failOn.Rank() >= 0)
 }
 
-// unexplained reports whether a report says Fail, and none of its findings does: the
-// manager fails an audit by a pinned manifest, of which the report need not know.
+// unexplained reports whether a report says Fail without a finding that does: the manager
+// may fail an audit by a pinned manifest that the report does not know.
 func unexplained(r report.Report) bool {
 	return r.Verdict == report.VerdictFail && !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return fails(f, r.FailOn) })
 }
 
-// serverName returns what a server is called where only one word fits.
+// serverName returns a server's name in one word.
 func serverName(r report.Report) string {
 	name := cmp.Or(r.Server.Name, strings.Join(r.Server.Command, " "), r.Server.URL, "an MCP server without a name")
 	return Escape(shorten(name, 160))

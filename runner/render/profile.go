@@ -42,11 +42,11 @@ func heading(c report.CapabilityProfile) string {
 	return text
 }
 
-// maxShown is how many effects of one list are shown; what matters most comes
+// maxShown bounds the effects of a list that are shown; the most important come
 // first, and the JSON has the rest.
 const maxShown = 5
 
-// some shows the beginning of a list.
+// some returns the beginning of a list.
 func some[T any](p *page, verb string, list []T, show func(T)) {
 	for _, item := range list[:min(len(list), maxShown)] {
 		show(item)
@@ -67,7 +67,7 @@ func (p *page) ends(verb string, ends []report.Connection) {
 	})
 }
 
-// peer returns the other end of a connection, and how it was talked to.
+// peer returns the other end of a connection, and the protocol.
 func peer(c report.Connection) (what, how string) {
 	what, how = c.Address, c.Protocol
 	if c.Port != 0 {
@@ -99,7 +99,7 @@ func bracket(address string) string {
 	return address
 }
 
-// arguments returns those behind the program's own name.
+// arguments returns the arguments after the program's own name.
 func arguments(argv []string) string {
 	if len(argv) < 2 {
 		return ""

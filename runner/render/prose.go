@@ -2,11 +2,10 @@ package render
 
 import "strings"
 
-// prose is a text as Markdown (CommonMark, and GitHub's and GitLab's extensions) that
-// is shown as it is. Words of nothing but letters stay as they are; everything else
-// goes into code spans, in which there are no links, images, HTML, mentions, references
-// to issues and commits, or autolinks: what a backslash keeps from Markdown, the filters
-// for those that come behind it take up again.
+// prose returns Markdown (CommonMark, and GitHub's and GitLab's extensions) that shows a
+// text as it is. Plain words stay as they are; everything else goes into code spans, in
+// which there are no links, images, HTML, mentions, references to issues and commits, or
+// autolinks. A backslash would not do: later filters ignore it.
 func prose(text string) string {
 	var out, held []string
 	flush := func() {
@@ -31,8 +30,8 @@ func prose(text string) string {
 	return strings.Join(out, " ")
 }
 
-// plainWord reports whether a word is of letters, with the punctuation of a sentence
-// around them, or a small number.
+// plainWord reports whether a word has only letters, with the punctuation of a sentence
+// around them, or is a small number.
 func plainWord(word string) bool {
 	if len(word) < 5 && strings.Trim(word, "0123456789") == "" {
 		return word != "" // a number; one that a full stop follows could begin a list
@@ -51,9 +50,9 @@ func plainWord(word string) bool {
 	return letter
 }
 
-// code is a text as a code span that no text can end (CommonMark 0.31, 6.1). "|" is
-// written as \x7c, for in a table it ends the cell in code as well, and "<" as \x3c, for
-// the sake of whatever reads Markdown without knowing code.
+// code returns a text as a code span that the text cannot end (CommonMark 0.31, 6.1). "|"
+// becomes \x7c, which would end the cell of a table, and "<" becomes \x3c, for readers of
+// Markdown that ignore code spans.
 func code(text string) string {
 	text = strings.NewReplacer("|", `\x7c`, "<", `\x3c`).Replace(Escape(text))
 	if strings.TrimSpace(text) == "" {

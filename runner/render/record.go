@@ -47,7 +47,7 @@ func destination(c report.Capture) string {
 	return fmt.Sprintf("%s:%d", name, c.Port)
 }
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes.
 func size(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -60,15 +60,14 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// gaps says what the audit could not see.
+// gaps shows what the audit could not see.
 func (p *page) gaps(all []report.Gap) {
 	for _, g := range all {
 		p.line("Not seen  %s", Escape(shorten(g.Detail, 240)))
 	}
 }
 
-// noise says how much was left out of the profile, and shows samples where the
-// report has them.
+// noise shows how much was left out of the profile, with the report's samples.
 func (p *page) noise(all []report.Noise) {
 	var parts []string
 	sampled, total := false, 0

@@ -1,5 +1,5 @@
 // Package render writes a report for the command line: a table for people, or
-// the JSON for programs. Whatever a server had a say in is escaped, so that no
+// the JSON for programs. All that a server can influence is escaped, so that no
 // name or description can paint over the terminal or hide in it.
 package render
 
@@ -34,15 +34,15 @@ func Table(w io.Writer, r report.Report, colour bool) error {
 	return p.print(w)
 }
 
-// Body is Table without its head, for those who have one of their own.
+// Body is Table without its head.
 func Body(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}
 	p.body(r)
 	return p.print(w)
 }
 
-// Brief returns what of a Body needs somebody's attention: the findings, what changed
-// since the baseline, and how much was exercised and seen.
+// Brief is the part of Body that needs attention: the findings, what changed since the
+// baseline, and how much was exercised and seen.
 func Brief(w io.Writer, r report.Report, colour bool) error {
 	p := &page{colour: colour}
 	p.exposure(r)
@@ -129,7 +129,7 @@ func packageOf(r report.Report) string {
 	return fmt.Sprintf("%s:%s %s, %s in all, lock %s", of.RegistryType, of.Identifier, of.Version, count(of.Count, "package"), of.LockDigest)
 }
 
-// foundAt says where a server was found to listen.
+// foundAt says where the server was found to listen.
 func foundAt(at *report.Endpoint) string {
 	if at == nil {
 		return ""
@@ -167,7 +167,7 @@ func (p *page) finding(group []report.Finding) {
 	}
 }
 
-// where says in the course of what a finding was seen.
+// where says during what a finding was seen.
 func where(f report.Finding) string {
 	attribution := report.AttributionPhase
 	if len(f.Evidence) > 0 {
@@ -187,7 +187,7 @@ func where(f report.Finding) string {
 	}
 }
 
-// shorten keeps a text to some lines of a terminal, in bytes; the JSON has all of it.
+// shorten cuts a text to some lines of a terminal, in bytes; the JSON has all of it.
 func shorten(s string, most int) string { return report.Cut(s, most) }
 
 func (p *page) problems(r report.Report) {

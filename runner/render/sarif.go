@@ -12,7 +12,7 @@ import (
 
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-// sarifAudit are our own properties of a run: what the audit came to.
+// sarifAudit has our own properties of a run: the outcome of the audit.
 type sarifAudit struct {
 	Verdict        string          `json:"verdict"`
 	Reason         string          `json:"reason"`
@@ -44,9 +44,8 @@ type sarifServer struct {
 }
 
 // SARIF writes the report in the Static Analysis Results Interchange Format 2.1.0, with
-// what GitHub code scanning needs. Readers that look at nothing but the results must
-// not take an audit for a success that saw too little, so that being inconclusive is a
-// result as well as an invocation that was not successful.
+// what GitHub code scanning needs. An inconclusive audit is an unsuccessful invocation and
+// a result: readers that look only at results must not take it for a success.
 //
 // A report is within GitHub's limits by its own caps: at most 256 findings of 25,000,
 // 4 steps of evidence of 10,000 for each, 256 KiB of 10 MB.
@@ -90,7 +89,7 @@ var (
 	outside = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 )
 
-// semantic is a version by Semantic Versioning 2.0.0; empty for one that is not.
+// semantic returns a version if it follows Semantic Versioning 2.0.0, or "".
 func semantic(version string) string {
 	if parts := semver.FindStringSubmatch(version); parts != nil && len(version) <= 128 {
 		return parts[1]
@@ -98,8 +97,8 @@ func semantic(version string) string {
 	return ""
 }
 
-// sarifCategory is a name as a part of an id: GitHub takes what is before the last
-// slash for the category, by which the audits of two servers are told apart.
+// sarifCategory returns a name for use in an id: GitHub takes the part before the last
+// slash for the category, which tells the audits of two servers apart.
 func sarifCategory(name string) string { return outside.ReplaceAllString(shorten(name, 100), "-") }
 
 func sarifAuditOf(r report.Report) sarifAudit {
@@ -134,7 +133,7 @@ const (
 	noticeTruncated = "LeftOut"
 )
 
-// sarifInvocationOf says how the audit itself went.
+// sarifInvocationOf describes the audit as an invocation.
 func sarifInvocationOf(r report.Report) (sarifInvocation, []sarifDescriptor) {
 	n := notices{at: map[string]int{}}
 	why := unseen(r)
@@ -156,7 +155,7 @@ func sarifInvocationOf(r report.Report) (sarifInvocation, []sarifDescriptor) {
 	}, n.descriptors
 }
 
-// notices are notifications, and the descriptors that they refer to.
+// notices has notifications, and the descriptors that they refer to.
 type notices struct {
 	all         []sarifNotification
 	descriptors []sarifDescriptor
@@ -174,7 +173,7 @@ func (n *notices) add(id, about, level, text string) {
 	n.all = append(n.all, sarifNotification{Descriptor: sarifReference{ID: id, Index: at}, Level: level, Message: sarifText{Text: sarifPlain(text)}})
 }
 
-// sarifTime is a time of SARIF (3.9), which has milliseconds; nil where none is known.
+// sarifTime formats a time for SARIF (3.9), in milliseconds; nil if it is not known.
 func sarifTime(at report.Time) *time.Time {
 	if at.IsZero() || at.Year() > 9999 {
 		return nil

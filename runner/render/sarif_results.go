@@ -11,7 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// sarifResults are the findings, and what else must not be taken for a success.
+// sarifResults returns the findings, and other results that keep the audit from looking
+// like a success.
 func sarifResults(r report.Report, book *ruleBook) []sarifResult {
 	s := sarifSource{report: r, artifact: artifact(r.Server), seen: map[string]int{}}
 	all := []sarifResult{}
@@ -60,8 +61,8 @@ func (s *sarifSource) finding(f report.Finding, book *ruleBook) sarifResult {
 	return made
 }
 
-// result is one result; what is the text that tells it from others of the same rule and
-// capability, and does not differ from one run to the next.
+// result returns one result; what is a text that tells it from others of the same rule and
+// capability, and is the same in each run.
 func (s *sarifSource) result(id string, index int, level, text string, of report.Capability, what string) sarifResult {
 	return sarifResult{
 		RuleID: id, RuleIndex: index, Level: level, Message: sarifText{Text: cmp.Or(sarifPlain(text), "There is no message.")},
@@ -69,8 +70,8 @@ func (s *sarifSource) result(id string, index int, level, text string, of report
 	}
 }
 
-// fingerprints tell the same result in another run. GitHub reads primaryLocationLineHash
-// alone, which has a hash and the number of the result among those of the same hash.
+// fingerprints identify the result in other runs. GitHub reads only primaryLocationLineHash,
+// a hash and the number of the result among those of the same hash.
 func (s *sarifSource) fingerprints(id string, of report.Capability, what string) map[string]string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{id, string(of.Kind), of.Name, what}, "\x00")))
 	hash := hex.EncodeToString(sum[:16])
@@ -83,15 +84,15 @@ var (
 	processes = lazyregexp.New(`/proc/[0-9]+|\bpid [0-9]+`)
 	// sunk are the addresses that the sinkhole gives to names (sinkhole.Fake).
 	sunk = lazyregexp.New(`\b28(?:\.[0-9]+){3}`)
-	// numbers are ports that the kernel gives, sizes, times; madeUp are words that have
-	// letters and digits, as in the names of temporary files.
+	// numbers are ephemeral ports, sizes and times; madeUp are words of letters and digits, as
+	// in the names of temporary files.
 	numbers = lazyregexp.New(`[0-9]{4,}`)
 	temp    = lazyregexp.New(`/(tmp|var/tmp|dev/shm)/[^ ,;:)"]*`)
 )
 
-// steady is a message without what differs from one run to the next: process numbers,
-// the sinkhole's addresses, long numbers, the names of temporary files. The same rule
-// and the same capability stand beside it in a fingerprint, so that little is lost.
+// steady returns a message without what differs between runs: pids, the sinkhole's
+// addresses, long numbers, the names of temporary files. A fingerprint has the rule and the
+// capability as well, so little is lost.
 func steady(message string) string {
 	message = processes.ReplaceAllString(message, "PID")
 	message = sunk.ReplaceAllString(message, "SINKHOLE")
@@ -99,7 +100,7 @@ func steady(message string) string {
 	return numbers.ReplaceAllString(message, "#")
 }
 
-// evidence are the system calls of a finding, in their order.
+// evidence returns the system calls of a finding, in order.
 func (s *sarifSource) evidence(f report.Finding) []sarifCodeFlow {
 	var steps []sarifFlowLocation
 	for _, e := range f.Evidence {
@@ -117,8 +118,8 @@ func (s *sarifSource) evidence(f report.Finding) []sarifCodeFlow {
 	return []sarifCodeFlow{{ThreadFlows: []sarifThreadFlow{{Locations: steps}}}}
 }
 
-// location returns where a capability is. GitHub shows no result without a file and a line:
-// a server has no line, so that it is the first of its program.
+// location returns the location of a capability. GitHub shows no result without a file and
+// a line, so it is the first line of the server's program.
 func (s *sarifSource) location(of report.Capability) sarifLocation {
 	name := sarifPlain(serverName(s.report))
 	logical := sarifLogical{Name: name, FullyQualifiedName: name, Kind: "server"}
@@ -137,7 +138,7 @@ var kinds = map[report.CapabilityKind]string{
 	report.CapabilityResource: "resource", report.CapabilityResourceTemplate: "resourceTemplate",
 }
 
-// sarifPlain is a text that a SARIF reader shows as it is: on one line, and without the
+// sarifPlain returns a text that SARIF readers show as it is: on one line, and without the
 // [text](target) of a link (3.11.6), which a hostile server could choose.
 func sarifPlain(text string) string {
 	return strings.ReplaceAll(Escape(text), "](", "] (")

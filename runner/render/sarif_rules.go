@@ -9,25 +9,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// The rules of results that are no finding: what readers of nothing but the results
-// would otherwise take for a success.
+// The rules of results that are not findings, for readers that look only at results.
 const (
 	ruleInconclusive = "MCPA-INCONCLUSIVE"
 	ruleFailed       = "MCPA-FAILED"
 	ruleExposure     = "MCPA-EXPOSURE"
 )
 
-// maxRuleText is how long GitHub lets a description of a rule be, in characters.
+// maxRuleText is GitHub's limit for the description of a rule, in characters.
 const maxRuleText = 1024
 
-// ruleBook has the rules that the results refer to, each once. Others are left out: a
-// report may be older than this version, and have been judged by fewer.
+// ruleBook has the rules that the results refer to, each once. Others are left out: an
+// older report may have been judged by fewer.
 type ruleBook struct {
 	rules []sarifRule
 	at    map[string]int
 }
 
-// index returns where the rule is, which is added if it is not there yet.
+// index returns the index of a rule, which it adds if needed.
 func (b *ruleBook) index(id string, make func() sarifRule) int {
 	at, ok := b.at[id]
 	if !ok {
@@ -38,13 +37,13 @@ func (b *ruleBook) index(id string, make func() sarifRule) int {
 	return at
 }
 
-// ruleName is the id of a finding's rule.
+// ruleName returns the id of a finding's rule.
 func ruleName(f report.Finding) string {
 	return report.Cut(cmp.Or(sarifPlain(f.Rule), "MCPA-UNKNOWN"), 255)
 }
 
-// ofFinding describes the rule of a finding, by the ruleset of this version where it
-// has the rule.
+// ofFinding describes the rule of a finding, from this version's ruleset if that has the
+// rule.
 func ofFinding(f report.Finding) sarifRule {
 	r, ok := rules.Find(f.Rule)
 	if !ok {
@@ -108,19 +107,19 @@ func ruleOf(id, title, description string, severity report.Severity, help sarifT
 	return made
 }
 
-// scores are the severities as GitHub reads security-severity: above 9.0 is critical,
-// from 7.0 high, from 4.0 medium, below low. Info is no risk, and has none.
+// scores has the severities as GitHub reads security-severity: above 9.0 is critical,
+// from 7.0 high, from 4.0 medium, below that low. Info has none.
 var scores = map[report.Severity]string{
 	report.SeverityCritical: "9.5", report.SeverityHigh: "8.0", report.SeverityMedium: "5.5", report.SeverityLow: "2.0",
 }
 
-// levels are the severities as SARIF has them (3.27.10).
+// levels has the severities in SARIF's terms (3.27.10).
 var levels = map[report.Severity]string{
 	report.SeverityCritical: "error", report.SeverityHigh: "error", report.SeverityMedium: "warning",
 	report.SeverityLow: "note", report.SeverityInfo: "note",
 }
 
-// inconclusiveRule and failedRule describe what is no finding.
+// inconclusiveRule and failedRule describe results that are not findings.
 func inconclusiveRule() sarifRule {
 	text := "The audit could not observe everything. That nothing was found by it does not say that there is nothing. " +
 		"The reason is in the message; docs/troubleshooting.md tells what to do about each. Audit the server again."
@@ -137,7 +136,7 @@ func exposureRule() sarifRule {
 	return ruleOf(ruleExposure, "What the server enables", text, report.SeverityInfo, sarifText{Text: text}, homePage+"/blob/main/docs/exposure.md")
 }
 
-// pascal is "UndeclaredNetworkEgress" for "Undeclared network egress": the name of a
+// pascal returns "UndeclaredNetworkEgress" for "Undeclared network egress": the name of a
 // rule is an identifier (3.49.7).
 func pascal(title string) string {
 	var all strings.Builder

@@ -7,20 +7,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxClauses and maxOwners are how many lines of the declared scope, and how many
-// capabilities in one of them, are shown; the JSON has all.
+// maxClauses and maxOwners bound the lines of the declared scope, and the capabilities in
+// each, that are shown; the JSON has all.
 const (
 	maxClauses = 12
 	maxOwners  = 3
 )
 
-// sources names where a scope comes from, for people.
+// sources names where a scope comes from.
 var sources = map[report.ScopeSource]string{
 	report.ScopeSpec: "operator", report.ScopeServerJSON: "server.json",
 	report.ScopeAnnotation: "hint", report.ScopeText: "text",
 }
 
-// meaning holds what one or more capabilities declare in the same words.
+// meaning is what one or more capabilities declare in the same words.
 type meaning struct {
 	source report.ScopeSource
 	means  string
@@ -28,7 +28,7 @@ type meaning struct {
 	quote  string
 }
 
-// declared shows what the server was held against: each thing once, with who says it.
+// declared shows the scope that the server was held to: each meaning once, with its owners.
 func (p *page) declared(clauses []report.ScopeClause) {
 	var all []*meaning
 	for _, c := range clauses {
@@ -57,8 +57,8 @@ func (p *page) declared(clauses []report.ScopeClause) {
 	}
 }
 
-// String is "may use the network: tool fetch, tool search and 4 more". Where one
-// alone says it, the sentence is quoted.
+// String returns a text such as "may use the network: tool fetch, tool search and 4 more". A
+// single owner's sentence is quoted.
 func (m *meaning) String() string {
 	text := shorten(m.means, 160)
 	if m.source == report.ScopeSpec {

@@ -27,8 +27,7 @@ func YAML(w io.Writer, r report.Report) error {
 	return nil
 }
 
-// Readable writes in JSON's own escapes what of a JSON text is not visible: in YAML
-// some of it would be an error.
+// Readable escapes the invisible characters of a JSON text: some would be errors in YAML.
 func Readable(text []byte) []byte {
 	var all []byte
 	for _, r := range string(text) {
