@@ -10,17 +10,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Sent is a request by HTTP: its path with the query, the media type of its body, and that.
+// Sent is an HTTP request: its path with the query, the media type of its body, and the body.
 type Sent struct {
 	Target, Kind string
 	Body         []byte
 }
 
-// Web is the protocol of a statement that a request by HTTP has in a parameter, or in its body.
+// Web is the protocol of a statement in a parameter or the body of an HTTP request.
 const Web = "http"
 
-// Phrases are the statements with a mark in a request: in SQL, GraphQL or Cypher, or in the language of a
-// service (JQL, SOQL, OData) if the name of the parameter says so. A prose text is none.
+// Phrases returns the statements with a mark in a request: in SQL, GraphQL or Cypher, or in the language of a
+// service (JQL, SOQL, OData) if the name of the parameter says so. It leaves prose out.
 func (s Sent) Phrases() (all []string) {
 	take := func(name, text string) {
 		if len(text) <= maxStatement && len(inputs.Marks([]byte(text))) > 0 && phrased(name, text) && !slices.Contains(all, text) {
@@ -28,7 +28,7 @@ func (s Sent) Phrases() (all []string) {
 		}
 	}
 	form := func(encoded string) {
-		values, _ := url.ParseQuery(encoded) // what can be read of it
+		values, _ := url.ParseQuery(encoded) // the part that can be parsed
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			for _, text := range values[name] {
 				take(name, text)
@@ -44,18 +44,17 @@ func (s Sent) Phrases() (all []string) {
 	if s.isForm() {
 		form(string(s.Body))
 	}
-	take("", string(s.Body)) // Python calls every body a form that says nothing else
+	take("", string(s.Body)) // Python calls every body a form unless it is told otherwise
 	return all
 }
 
 // isForm reports whether the body is a form.
 func (s Sent) isForm() bool { return s.Kind == "application/x-www-form-urlencoded" }
 
-// maxNested is how deep in a body of JSON is looked.
+// maxNested bounds how deep a JSON body is searched.
 const maxNested = 16
 
-// eachMember calls a function with the texts in a value of JSON, and the names of the members that they are, or are
-// elements of.
+// eachMember calls a function with each text in a JSON value, and the name of the member that holds it.
 func eachMember(value any, name string, depth int, do func(name, text string)) {
 	if depth > maxNested {
 		return
@@ -74,7 +73,7 @@ func eachMember(value any, name string, depth int, do func(name, text string)) {
 	}
 }
 
-// phrased reports whether a text is a statement that has something in quotes.
+// phrased reports whether a text is a statement with something in quotes.
 func phrased(name, text string) bool {
 	if braced.MatchString(text) && member.MatchString(text) {
 		return true
@@ -85,11 +84,11 @@ func phrased(name, text string) bool {
 var (
 	// queryName matches the names of parameters of services that take a query.
 	queryName = lazyregexp.New(`(?i)^\$?(?:[a-z]?[a-z1]ql|sparql|cypher|flux|spl|statement|where|filter(?:byformula|expression)?|formula|search|q|query|expr(?:ession)?|conditions?)$`)
-	// statementOf is how statements begin that change or read rows, or the nodes of a graph.
+	// statementOf matches statements that read or change rows.
 	statementOf = lazyregexp.New(`(?is)^\s*(?:select\b.*\bwhere\b|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s)`)
-	// compares is an operator, or the bracket of a function, before quotes.
+	// compares matches an operator, or the bracket of a function, before a quote.
 	compares = lazyregexp.New(`(?i)(?:[=~<>(,+|]|\b(?:like|ilike|contains|matches|eq|ne|lt|gt|le|ge|in|with|values)\s)\s*["']`)
-	// braced is how a query in GraphQL or Cypher begins, member a field of one before quotes.
+	// braced matches the beginning of a query in GraphQL or Cypher, member a field before a quote.
 	braced = lazyregexp.New(`(?is)^\s*(?:(?:(?:query|mutation|subscription)\b[^{"']*)?\{|(?:optional\s+)?(?:match|merge|create)\s*\()`)
 	member = lazyregexp.New(`\b[A-Za-z_]\w{0,64}\s*[:=]\s*\[?\s*["']`)
 )

@@ -47,12 +47,12 @@ func requestSteps(fields []field, seen Seen) []step {
 
 // Asking is a request with a mark that came to the sinkhole where guards were tried.
 type Asking struct {
-	// Target is the path of a request by HTTP with its query as they were sent, or behind "?" a form in its body; ""
+	// Target is the path of an HTTP request with its query as they were sent, or "?" and the form in its body; ""
 	// for a line or a member.
 	Target string
 	// Line is one of the header of a request or a mail that begins with a mark.
 	Line string
-	// Member is the name of a member in a body of JSON that is a mark.
+	// Member is the name of a member of a JSON body, if that is a mark.
 	Member string
 	Time   time.Time
 }
@@ -73,7 +73,7 @@ func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking)
 	return all
 }
 
-// Askings are those that the body shows.
+// Askings returns those in the body.
 func (s Sent) Askings(at time.Time) (all []Asking) {
 	if s.isForm() {
 		return []Asking{{Target: "?" + string(s.Body), Time: at}}

@@ -70,8 +70,8 @@ func askedAt(protocol string, sent []byte, at int) (q Asked, end int, ok bool) {
 }
 
 // Quoted says what quotes a text stands in, where it stands first in a statement: one of
-// ' " ` and $, "-" for a comment, "" for none. The languages of services differ in how they write
-// a quote within quotes: there, a text stands in none if it does by either way.
+// ' " ` and $, "-" for a comment, "" for none. Services differ in how they escape a quote within
+// quotes: a text in a Web statement is in quotes only if both ways say so.
 func Quoted(protocol, statement, text string) (quotes string, found bool) {
 	if protocol == Web {
 		if quotes, found = Quoted("postgres", statement, text); quotes == "" {

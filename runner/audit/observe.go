@@ -169,7 +169,7 @@ type launch struct {
 	goesOn bool
 	// prompt are the capabilities that answered at once when the server was exercised.
 	prompt map[report.Capability]bool
-	// silent are the kinds whose lists had no answer when the server was exercised.
+	// silent are the kinds whose lists had no answer in the exercise.
 	silent []report.CapabilityKind
 	// asked are variables that the server has asked for.
 	asked []decoy.Var

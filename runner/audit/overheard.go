@@ -13,8 +13,8 @@ import (
 // maxOverheard is how many statements are kept of the launch in which guards are tried.
 const maxOverheard = 1024
 
-// overheard are the statements in SQL and other languages of queries, and the operators of MongoDB, with a
-// mark that came to the sinkhole.
+// overheard has the statements in SQL and other query languages, and the operators of MongoDB, with a mark
+// that the sinkhole received.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.
@@ -40,7 +40,7 @@ func (o *overheard) capture(c sinkhole.Capture) {
 	}
 }
 
-// web takes in a request that has a mark somewhere, encoded or not.
+// web searches a request that contains a mark, encoded or not.
 func (o *overheard) web(c sinkhole.Capture) {
 	if c.Continues || !bytes.Contains(c.Data, []byte(inputs.Word)) {
 		return
@@ -49,7 +49,7 @@ func (o *overheard) web(c sinkhole.Capture) {
 	if request == nil {
 		return
 	}
-	body, _ := io.ReadAll(request.Body) // what was kept of it
+	body, _ := io.ReadAll(request.Body) // the part that was kept
 	sent := attack.Sent{Target: request.RequestURI, Kind: kind, Body: body}
 	o.ask(sent.Askings(c.Time))
 	for _, text := range sent.Phrases() {
@@ -57,12 +57,12 @@ func (o *overheard) web(c sinkhole.Capture) {
 	}
 }
 
-// ask keeps requests, as long as there are few.
+// ask keeps requests up to maxOverheard.
 func (o *overheard) ask(all []attack.Asking) {
 	o.requests = append(o.requests, all[:min(len(all), maxOverheard-len(o.requests))]...)
 }
 
-// add keeps a statement, as long as there are few.
+// add keeps statements up to maxOverheard.
 func (o *overheard) add(s attack.Statement) {
 	if len(o.statements) < maxOverheard {
 		o.statements = append(o.statements, s)

@@ -103,7 +103,8 @@ func inRequest(data []byte) []rules.Recipient {
 	return a.found
 }
 
-// readRequest returns a request by HTTP, as far as it was kept, and the media type of its body; nil if it is none.
+// readRequest parses an HTTP request, as far as it was kept, and returns it with the media type of its body; nil if
+// it is not one.
 func readRequest(data []byte) (request *http.Request, kind string) {
 	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
 	if err != nil {

@@ -240,8 +240,8 @@ func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	}
 }
 
-// undecided says what left the server and is different each time: of a server that has read a file anything, of one that
-// had only variables what went to another machine and is longer than what programs draw for each request.
+// undecided describes what left the server and differs each time: anything if the server had read a decoy file; if it
+// had only variables, what went to another machine and is longer than a request's random ids.
 func (s *series) undecided(files []decoy.ID) (all []string) {
 	if slices.ContainsFunc(s.launches, func(l varied) bool { return l.Rest != s.launches[0].Rest }) {
 		all = append(all, "what left the server after the first half MiB, and was not the same in each launch: whether it holds a secret is not known")

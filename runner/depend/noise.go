@@ -11,16 +11,16 @@ const (
 	// leastBits is how many bits of entropy each byte of it has at least. Hexadecimal digits
 	// have four, the text of people less, and a few dozen random bytes some five.
 	leastBits = 3.5
-	// leastLong is how many bytes of information a run has at least that holds more than an id of a request, the
-	// boundary of a form, or a sum of 32 bytes.
+	// leastLong is the least information, in bytes, of a run that is more than an id of a request, the boundary of
+	// a form, or a hash of 32 bytes.
 	leastLong = 40
 )
 
 // Noise is a way by which bytes left that differ each time, and look random.
 type Noise struct {
 	Way
-	// Size is how many, Bits what each has of entropy, as often as each comes. Long: one run of them
-	// could hold a secret and a nonce.
+	// Size is the number of bytes, and Bits their entropy each. Long: one run of them could hold a secret
+	// and a nonce.
 	Size int
 	Bits float64
 	Long bool

@@ -68,7 +68,7 @@ var (
 var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
 	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
 
-// endsWith finds errors that ask for the name of a file by how it ends.
+// endsWith matches errors that ask for a file name by its extension.
 var endsWith = lazyregexp.New(`(?i)\bend(?:s|ing)? (?:in|with)\b|\bextensions?\b`)
 
 // bound finds the bounds that an error names for a number.

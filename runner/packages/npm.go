@@ -37,7 +37,7 @@ type npmDescription struct {
 }
 
 // runNothing keeps npm from running code of a package, and the npm that it starts itself. One that a repository of Git is prepared
-// by reads an .npmrc there, which may name a program as git; what is in the environment comes before that. Nor does a package get a
+// by reads an .npmrc there, which may name a program as git; the environment overrides that. They also keep a package from getting a
 // directory or an archive of this machine. npm before 11.10 does not know allow-git and its like.
 var runNothing = []string{"npm_config_ignore_scripts=true", "npm_config_allow_git=none", "npm_config_allow_remote=none", "npm_config_git=/bin/false",
 	"npm_config_allow_file=none", "npm_config_allow_directory=none"}
@@ -99,7 +99,7 @@ func npmError(said []byte, err error) error {
 	return fmt.Errorf("npm: %w", err)
 }
 
-// isOfThisMachine reports whether a package named a file or a directory as what it needs (package.json, Local Paths).
+// isOfThisMachine reports whether a dependency is a file or directory of this machine (package.json, Local Paths).
 func (e npmEntry) isOfThisMachine() bool { return e.Link || strings.HasPrefix(e.Resolved, "file:") }
 
 func (e npmEntry) locked(at string) locked {

@@ -19,7 +19,7 @@ type pypiReport struct {
 			Name    string `json:"name"`
 			Version string `json:"version"`
 		} `json:"metadata"`
-		// Direct: it is from a URL that another package has named.
+		// Direct: it came from a URL that another package names.
 		Direct   bool `json:"is_direct"`
 		Download struct {
 			URL     string `json:"url"`
@@ -67,7 +67,7 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	return i, all, err
 }
 
-// pypiLocked reads pip's report. What a package names by a URL may be a file of this machine, or a service on it.
+// pypiLocked reads pip's report, and refuses dependencies by URL, which may be files or services of this machine.
 func pypiLocked(text []byte) (all []locked, err error) {
 	var installed pypiReport
 	if err := json.Unmarshal(text, &installed); err != nil {

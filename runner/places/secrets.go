@@ -75,7 +75,8 @@ var (
 		// That it processes something is said of every other tool.
 		Topics: []string{"pid", "pids", "procfs", "debugger", "process environment", "processes environment", "running processes"},
 	}
-	// processFiles are its files: maps says where in its memory to look. Every program reads its own.
+	// processFiles are the files of another process with its secrets: maps says where they are in its memory. A
+	// program may read its own.
 	processFiles = append([]string{"maps"}, otherProcess.bases...)
 
 	environmentFile = Secret{

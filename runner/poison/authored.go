@@ -36,10 +36,10 @@ var (
 	// talkedOf matches the conversation, and what the user has open or set on the machine.
 	talkedOf = lazyregexp.New(`(?i)\b(?:conversation|transcript|chat (?:history|log)|(?:this|the|our|whole|entire) chat|dialogue|system prompt|(?:user|person|customer|previous|last|latest|recent|earlier)(?:'s|s')?\s+(?:\w+\s+){0,2}(?:messages?|prompts?|questions?|words)|open (?:files?|tabs?|documents?|buffers?)|` +
 		`clipboard|working directory|user(?:'s)? (?:instructions?|request)|what (?:the user|was) (?:said|asked|wrote)|tools? (?:list|names))\b`)
-	// pouring has secrets put into an address. People are told to set both up, one beside the other.
+	// pouring matches secrets that are to be put into an address, and not only set up beside it.
 	pouring = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu|encod|writ|insert|pass|carry|carries|send|post)\w*\b[^.\n]{0,60}\b(?:environment variables?|credentials?|passwords?)\b` +
 		`[^.\n]{0,60}?\b(?:to|in|into|onto|behind|after)\b[^.\n]{0,20}(?:https?://|\b(?:address|urls?|uri|query|path segment)\b)`)
-	// item begins a line that does not go on with the one before.
+	// item matches the beginning of a line that does not continue the previous one.
 	item    = lazyregexp.New(`\n\s*[\p{Lu}\d*•#>-]`)
 	filling = lazyregexp.New(`(?i)\b(?:append|add|attach|put|inclu\w+|encod|concatenat|writ|replac|substitut|fill|swap|insert|set|pass|carry|carries|extend|complet)\w*\b`)
 	// addressed matches a URL, its query, and words such as "this address".
@@ -52,8 +52,8 @@ var (
 	feedback = lazyregexp.New(`(?i)\b(?:bugs?|feedback|questions?|issues?|support|unsubscribe|example\.(?:com|org|net)|newsletter)\b`)
 )
 
-// Authored finds an order in a text that a server has made up itself, as it stands and as prose: with the
-// texts of its JSON by themselves; "" where there is none.
+// Authored finds an order in a text that a server made up itself, as it is and as prose, which has the texts of its
+// JSON one by one; "" if there is none.
 func Authored(text, prose string) string {
 	if quote := unconfirmed(html.UnescapeString(text[:min(len(text), maxInject)])); quote != "" {
 		return quote

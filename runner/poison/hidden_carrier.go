@@ -13,14 +13,14 @@ var (
 	// picture is one whose address has a place that is to be filled: {conversation}, <data>.
 	picture = lazyregexp.New(`(?im)(?:!\[[^\]\n]*\]\(\s*|<img\s[^<>]*?src\s*=\s*["']?|^\s*\[[^\]\n]+\]:\s*)` +
 		`(https?://[^\s)"']*(?:\{|<|\[|%7B|%3C)[\w %-]*` + known + `[\w %-]*(?:\}|>|\]|%7D|%3E)[^\s)"']*)`)
-	// capitals is an address with a place in capitals, unclosed one with a value that is left open at its end, and
-	// open such a one behind what says what to put there.
+	// capitals matches an address with a placeholder in capitals, unclosed one that ends in an empty value, and
+	// open such an address after the words that say what to put there.
 	capitals = lazyregexp.New(`https?://[^\s)"'<>]*[=/]([A-Z][A-Z0-9_]{3,})\b`)
 	unclosed = lazyregexp.New("(?i)https?://[^\\s\"'`)<>]+[?&][\\w-]+=(?:[\\s\"'`.)]|$)")
 	open     = lazyregexp.New(`(?i)\b(?:append|add|attach|put|include|encode|concatenate|write)(?:ing)?\b[^.\n]{0,100}\b(?:` + talk + `)\b[^.\n]{0,60}?` +
 		"(https?://[^\\s\"'`)<>]+[?&][\\w-]+=)(?:[\\s\"'`.)]|$)")
 	filled = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
-	// fills begins to say what a place is to be filled with.
+	// fills matches a word that says what to fill a placeholder with.
 	fills = lazyregexp.New(`(?i)replac|substitut|fill|insert|encod|where|with`)
 	word  = lazyregexp.New(`\w+`)
 )
@@ -46,10 +46,10 @@ func carrying(text string) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// before is how many bytes in front of an address may say what it takes along.
+// before is how many bytes before an address may say what it takes along.
 const before = 1 << 10
 
-// leftOpen finds an address with an open end that is to take along what the model knows.
+// leftOpen finds an address with an empty value at its end that is to take along what the model knows.
 func leftOpen(text string) string {
 	end := 0
 	for _, at := range unclosed.FindAllStringIndex(text, -1) {
@@ -61,10 +61,9 @@ func leftOpen(text string) string {
 	return ""
 }
 
-// toBeFilled finds an address with a place in capitals, where the text says that the place is to be filled with
-// what the model knows.
+// toBeFilled finds an address with a placeholder in capitals that is to be filled with what the model knows.
 func toBeFilled(text string) string {
-	addresses := map[string]string{} // by their places, in lower case
+	addresses := map[string]string{} // by placeholder, in lower case
 	var rest strings.Builder
 	end := 0
 	for _, m := range capitals.FindAllStringSubmatchIndex(text, -1) {
@@ -88,14 +87,14 @@ func toBeFilled(text string) string {
 	return ""
 }
 
-// How far behind the word that says so a place stands, and what it is filled with behind that, in bytes.
+// How far after such a word the placeholder may be, and after that its content, in bytes.
 const (
 	toPlace   = 120
 	toContent = 140
 )
 
-// filledBehind returns the address whose place a passage fills with what the model knows; "" if none. The passage
-// begins with a word that says so.
+// filledBehind returns the address whose placeholder a passage fills with what the model knows; "" if there is none.
+// The passage begins with a word of fills.
 func filledBehind(passage string, length int, addresses map[string]string) string {
 	for _, at := range word.FindAllStringIndex(passage[length:min(len(passage), length+toPlace)], -1) {
 		address := addresses[strings.ToLower(passage[length+at[0]:length+at[1]])]

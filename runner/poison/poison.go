@@ -64,7 +64,7 @@ const (
 	KindTitle        Kind = "Title"
 	KindName         Kind = "Name" // of a tool, a property, an argument
 	KindParameter    Kind = "Parameter"
-	KindSwitch       Kind = "Switch" // of an argument that is true or false: it tells what the tool does
+	KindSwitch       Kind = "Switch" // of a boolean argument: it says what the tool does
 	KindValue        Kind = "Value"  // an enum, default, const or example
 	KindOutputSchema Kind = "OutputSchema"
 	KindInstructions Kind = "Instructions" // of the server, about its own tools
@@ -84,15 +84,14 @@ type Context struct {
 	Argument string
 	// Tools are the names of all tools and prompts of the server, Kinds the words of these.
 	Tools, Kinds Names
-	// Family begins the names of all of its tools: see FamilyOf. What else is called so is one that it has at times.
+	// Family is the prefix of all its tools: see FamilyOf. Another name with it is a tool that the server has at times.
 	Family string
 }
 
-// leastFamily is how many tools a server has at least whose names have a beginning of its own.
+// leastFamily is the least number of tools that make a family.
 const leastFamily = 4
 
-// FamilyOf returns the word with which all of a server's tools begin, with what stands behind it: "zotero_" of
-// zotero_search. A verb is nobody's own.
+// FamilyOf returns the prefix of all of a server's tools: "zotero_" of zotero_search. A verb is not a server's own.
 func FamilyOf(tools []string) string {
 	if len(tools) < leastFamily {
 		return ""
@@ -111,7 +110,7 @@ func FamilyOf(tools []string) string {
 	return family
 }
 
-// has reports whether a name is that of a tool or prompt of the server.
+// has reports whether a name belongs to a tool or prompt of the server.
 func (c Context) has(name string) bool {
 	return c.Tools.Has(name) || c.Family != "" && strings.HasPrefix(name, c.Family)
 }

@@ -46,7 +46,7 @@ func (r *reader) praises(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	absent := r.anyAbsent(s)
-	called := wellKnown[strings.ToLower(r.of.Own)] && r.of.Kind != KindParameter // an argument's text praises its values
+	called := wellKnown[strings.ToLower(r.of.Own)] && r.of.Kind != KindParameter // a parameter's text praises its values
 	if !saysNear(all, i, preferring) || !called && absent.name == "" && !s.ofAnyTool() {
 		return verdict{}
 	}

@@ -78,8 +78,8 @@ func (s *session) lists(ctx context.Context) (m manifest.Manifest, whole bool, e
 	return m, whole, nil
 }
 
-// listed lists one kind. Without the tools there is nothing to exercise; any other list that has no answer
-// in time is Silent: it keeps what it had, and is not asked for again. The error is one that ends the session.
+// listed lists one kind. Without the tools there is nothing to exercise; any other list without an answer in
+// time is Silent: it keeps its items, and is not asked for again. An error ends the session.
 func (s *session) listed(ctx context.Context, k kind) (items []json.RawMessage, whole bool, err error) {
 	before := *s.result.Manifest.List(k.of)
 	if slices.Contains(s.result.Silent, k.of) {
@@ -99,13 +99,13 @@ func (s *session) listed(ctx context.Context, k kind) (items []json.RawMessage, 
 	return items, whole, onlyFatal(err)
 }
 
-// optional reports whether an audit can do without the list.
+// optional reports whether the session can go on without the list.
 func (k kind) optional() bool { return k.of != report.CapabilityTool }
 
-// silentTime is how long a list may take that had no answer in another session.
+// silentTime bounds a list that had no answer in another session.
 const silentTime = 2 * time.Second
 
-// patienceFor is how long a list may take. One that an audit can do without leaves time for the calls.
+// patienceFor returns how long a list may take. An optional one leaves time for the calls.
 func (s *session) patienceFor(ctx context.Context, k kind) time.Duration {
 	limit := s.longestRequest()
 	if !k.optional() {

@@ -117,7 +117,7 @@ type Options struct {
 	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
 	// they have 10 s at least. The others are called in two rounds at most; nil: it is not known.
 	Prompt map[report.Capability]bool
-	// Silent are the kinds whose lists had no answer in another session: they are not waited for as long.
+	// Silent are the kinds whose lists had no answer in another session: these have less time.
 	Silent []report.CapabilityKind
 	// Rounds is how often everything is exercised (default 3); ListOnly says that
 	// nothing is, and Rounds does not count.
@@ -212,7 +212,7 @@ type Result struct {
 	// Listed is set.
 	Manifest manifest.Manifest
 	Listed   bool
-	// Silent are the kinds, but for tools, whose lists had no answer in time. Listed says nothing of them.
+	// Silent are the kinds, other than tools, whose lists had no answer in time. Listed does not cover them.
 	Silent []report.CapabilityKind
 	// Later holds what was listed after the calls, the last time; or between them, where
 	// something had changed that was changed back.

@@ -105,7 +105,7 @@ func (s *session) request(
 	return s.ask(ctx, query{phase: phase, of: of, method: method, params: params, limit: limit})
 }
 
-// longestRequest is how long a request may take that is no call: a launch that gives calls little time needs its lists.
+// longestRequest bounds requests other than calls: a launch with little time for calls still needs its lists.
 func (s *session) longestRequest() time.Duration {
 	return max(s.options.CallTimeout, plan.DefaultCallTimeout)
 }

@@ -46,7 +46,7 @@ type contacts struct {
 	early, busy map[string]bool
 	// absent are the domains of the registries that the launcher in the command asks.
 	absent []string
-	// served are the capabilities that name the owner of a host and go there, by the owner.
+	// served has the capabilities that name the owner of a host and connect to it, by owner.
 	served map[string]map[report.Capability]bool
 }
 
@@ -181,7 +181,7 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	return contact{rule: moment, severity: severity, why: against(stance, clause, e.Capability)}
 }
 
-// leastServed is how many others name a service and use it at least, where it is taken for the server's own.
+// leastServed is how many others have to name and use a service before it counts as the server's own.
 const leastServed = 3
 
 // expected reports whether what nothing declares is a question for updates at start-up, or goes to a host by

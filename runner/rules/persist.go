@@ -23,10 +23,10 @@ func findPersistence(in Input) []draft {
 	}, profile.KindWrite), findPlanted(in)...)
 }
 
-// findPlanted finds commands that a call put into a file that it was given and had read: no file that the audit
-// makes has one.
+// findPlanted finds commands that a call put into a file that it was given and had read: the audit's own files have
+// none.
 func findPlanted(in Input) []draft {
-	own := map[string]bool{} // what a server writes into files of its own making, it may copy
+	own := map[string]bool{} // commands that the server writes into its own files, too
 	for _, e := range in.Profile.Effects {
 		if e.Planted != "" && !in.rewrites(e) {
 			own[e.Planted] = true
@@ -34,7 +34,7 @@ func findPlanted(in Input) []draft {
 	}
 	return each(in, func(e profile.Effect, d *draft) bool {
 		file := e
-		file.Kind = profile.KindWrite // what an argument explains
+		file.Kind = profile.KindWrite // the kind that an argument explains
 		d.severity, d.object = report.SeverityHigh, e.Path
 		d.message = sentence("%s put into %s a command that runs unasked, which no argument has and nothing in its declaration speaks of: %s",
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))

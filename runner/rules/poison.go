@@ -50,7 +50,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		if argument, isType := strings.CutSuffix(field, ".type"); isType {
 			key := text{of: of, field: argument}
 			only, seen := switches[key]
-			switches[key] = is == "boolean" && (only || !seen) // of several types another may take a text
+			switches[key] = is == "boolean" && (only || !seen) // one of several types may take a text
 		}
 		if isTool(of, field) || !ownWord(field, is) {
 			return
@@ -82,7 +82,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	return all
 }
 
-// toolNames are the names of all tools and prompts, and the words of these; family is the beginning of all tools' names.
+// toolNames has the names of all tools and prompts, and their words; family is the prefix of all tools' names.
 type toolNames struct {
 	tools, kinds poison.Names
 	family       string

@@ -143,7 +143,7 @@ var (
 		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
 )
 
-// opened is a file of the machine that a model is asked to read, or to say what is in it.
+// opened matches a request to read a file of the machine, or to say what is in it.
 var opened = lazyregexp.New(`(?i)\b(?:read|open|cat|load|fetch|retrieve|look (?:at|into|up)|quote|show|print|what (?:does|is in|stands in|do))\b[^.!?\n~/]{0,40}((?:~|/home/[\w.-]+|/root)/[\w./-]*\w)`)
 
 // askedOfModel says what a sampling request has the model hand over; "" where it is nothing

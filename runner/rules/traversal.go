@@ -188,7 +188,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 	return ""
 }
 
-// keptIn is the directory below which an absolute path led where it hid nothing.
+// keptIn returns the directory that an absolute path stayed in when it hid nothing.
 func (in Input) keptIn(a attack.Attempt) string {
 	for _, control := range in.Attack.controls(a) {
 		if !path.IsAbs(control.Value) {

@@ -309,11 +309,11 @@ func (v view) theirs(path string) bool {
 		})
 }
 
-// withholds reports whether the server cannot read a file: it is not shown, or only its owner may read it and the
-// server is not who that is.
+// withholds reports whether the server cannot read a file: it is not shown, or only its owner may read it, and that is
+// not the server.
 func (v view) withholds(path string) bool { return v.hides(path) || v.isForeign(path) }
 
-// isForeign reports whether the server, which is nobody for root, has no right to a path.
+// isForeign reports whether the server of root, which owns nothing of the machine, has no right to a path.
 func (v view) isForeign(path string) bool {
 	return os.Getuid() == 0 && !isPublic(path) && !v.theirs(path)
 }

@@ -83,7 +83,7 @@ type Launcher struct {
 	decoys   decoy.Set
 	traceDir string
 	runs     int
-	// view is that of the latest run.
+	// view belongs to the latest run.
 	view view
 	// scratch is where the server's root is built, state what the last run has left
 	// there; nil before the first.
@@ -189,8 +189,8 @@ type box struct {
 	deaf bool
 }
 
-// Open opens a file of the machine that the server is shown. What else it has read by a path is a file of its own, and the
-// machine may have another there.
+// Open opens a file of the machine that the server is shown. At any other path the server has a file of its own, and the
+// machine may have another one.
 func (l *Launcher) Open(path string) (audit.File, error) {
 	file, err := filepath.EvalSymlinks(path)
 	if err != nil {
