@@ -142,7 +142,7 @@ func TestJudgeBaseline(t *testing.T) {
 	}{
 		{"first use", verdict.Input{Report: passed()}, "Pass", "Passed", "FirstUse", manifestA, nil},
 		{"first use of a server that fails", verdict.Input{Report: passed(finds("High"))}, "Fail", "FindingsAboveThreshold", "FirstUse", manifestA, nil},
-		{"first use, listed in part", verdict.Input{Report: passed(advertises("", ""))}, "Pass", "Passed", "ManifestIncomplete", "", nil},
+		{"first use, listed in part", verdict.Input{Report: passed(advertises("", ""))}, "Inconclusive", "AuditInconclusive", "ManifestIncomplete", "", nil},
 		{"unchanged", verdict.Input{Known: manifestA, Report: passed()}, "Pass", "Passed", "MatchesBaseline", manifestA, nil},
 		{"changed", verdict.Input{Known: manifestA, KnownManifest: &known, Report: passed(advertises(manifestB, "2"))}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, changed},
 		{"changed, baseline's report gone", verdict.Input{Known: manifestA, Report: passed(advertises(manifestB, "2"))}, "Fail", "ManifestDrifted", "ManifestDrifted", manifestA, &report.Drift{}},
