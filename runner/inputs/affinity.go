@@ -11,28 +11,28 @@ import (
 // want is a place that asks for a value.
 type want struct {
 	name string
-	// words are those of the name, about those of the objects around it and of the
-	// tool, description those of the description.
+	// words are the words of the name, about of the objects around it and of the
+	// tool, description of the description.
 	words, about, description []string
 	tool                      string
 	options                   Options
 	path, directory           bool
 	uri, number               bool
-	// program: what is handed in there is run.
+	// program: the value is run.
 	program bool
 	// bare: a path that may have to be a name without a directory.
 	bare bool
-	// takes: the path is not there any more after the call.
+	// takes: the call removes the path.
 	takes bool
-	// sole: the tool has no other text or number to ask for; settled: the schema
-	// itself proposes a value.
+	// sole: the tool asks for no other text or number; settled: the schema itself
+	// proposes a value.
 	sole, settled bool
 }
 
 // likely is the least affinity of a value that is tried.
 const likely = 3
 
-// affinity says how likely a value is meant for a place.
+// affinity returns how likely a value is meant for a place.
 func affinity(w want, e entry) int {
 	switch {
 	case e.argument != "":
@@ -58,10 +58,9 @@ func affinity(w want, e entry) int {
 	return score
 }
 
-// holds reports whether a value is of the sort that a place is for: paths within the
-// directory where a path is asked for, and only there; and so with URIs. Those that
-// lead to the network would all become the same one. What is to be run has to be
-// proposed by the tool itself.
+// holds reports whether a place is for values of this sort: paths in the directory go
+// where a path is asked for, and only there; likewise URIs, except those that lead to the
+// network, which would all become the same. Only the tool itself may propose what is run.
 func (w want) holds(e entry) bool {
 	switch {
 	case w.program && !(w.own(e) && (e.offered || strings.HasPrefix(e.source, "the description of "))):
@@ -101,10 +100,10 @@ func offerAffinity(w want, e entry) int {
 	return 0
 }
 
-// own reports whether a value is from the tool that asks for one.
+// own reports whether a value came from the tool that asks for it.
 func (w want) own(e entry) bool { return strings.HasSuffix(e.from, " "+w.tool) && w.tool != "" }
 
-// nameAffinity compares the name of a place with what a value stood under.
+// nameAffinity compares the name of a place with the name that a value had.
 func nameAffinity(w want, e entry) int {
 	if len(w.words) == 0 {
 		return 0
@@ -160,10 +159,10 @@ func (f *Form) want(n *node) want {
 	}
 }
 
-// subject are the words of a source that say what it is about.
+// subject returns the words of a source that say what it is about.
 func subject(source string) []string { return meaning(singular(split(source))) }
 
-// meaning leaves out the words that stand in the names of all sorts of tools.
+// meaning leaves out words that are common in the names of tools.
 func meaning(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return empty[word] || len(word) < 2 })
 }
@@ -172,13 +171,13 @@ var empty = words("tool prompt resource template list get read fetch show find s
 	"create add new write save insert put set delete remove update edit open close start stop run name id key value text data item result " +
 	"args argument input output required optional if from at it this that")
 
-// nouns are the words of a sentence, in lower case.
+// nouns returns the words of a sentence, in lower case.
 func nouns(text string) []string {
 	found := lists.Of(lists.Spell(head(text, 1024)))
 	return found[:min(len(found), maxWords)]
 }
 
-// singular turns plurals into what they are plurals of, as far as English lets it.
+// singular returns the singular of regular English plurals.
 func singular(words []string) []string {
 	out := make([]string, 0, len(words))
 	for _, word := range words {

@@ -12,18 +12,18 @@ import (
 // Up leads to the root from any directory that is not too deep.
 var Up = strings.Repeat("../", 16)
 
-// Archive has a file whose name leads out of the directory that it is unpacked in.
+// Archive has a file whose name leads out of the directory where it is unpacked.
 type Archive struct {
-	// Form says for people how.
+	// Form describes how.
 	Form string
-	// Ending ends its name.
+	// Ending is its file extension.
 	Ending string
 
 	pack func(part) []byte
 	way  string
 }
 
-// Archives are those that lie in the directories of arguments where guards are tried.
+// Archives lists the archives in the directories of arguments where guards are tried.
 var Archives = []Archive{
 	{`as a file with ".." in an archive (ZIP)`, ".zip", packZIP, Up},
 	{`as a file with ".." in an archive (tar)`, ".tar", packTar, Up},
@@ -41,15 +41,15 @@ func (a Archive) Pack(number int) []byte {
 	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
 }
 
-// ArchiveName is the name of the file of an archive, by its place in Archives.
+// ArchiveName returns the file name of an archive, by its index in Archives.
 func ArchiveName(i int) string {
 	return LinkName + "-archive-" + strconv.Itoa(i+1) + Archives[i].Ending
 }
 
-// ArchiveNumber is the number of the attempt that such a file leads to: above those of others.
+// ArchiveNumber returns the number of the attempt that such a file leads to, above those of others.
 func ArchiveNumber(i int) int { return MaxOutside + 1 + i }
 
-// ArchiveFiles are the files of Archives.
+// ArchiveFiles returns the files of Archives.
 var ArchiveFiles = sync.OnceValue(func() (all []File) {
 	for i, a := range Archives {
 		all = append(all, File{ArchiveName(i), a.Pack(ArchiveNumber(i))})
@@ -63,8 +63,8 @@ func packTar(f part) []byte { return tarred(f) }
 
 func packTarball(f part) []byte { return gzipped(tarred(f)) }
 
-// packLink packs a link to the directory of an absolute path, and a file behind it. The link has a name
-// that nothing has where it is unpacked.
+// packLink packs a link to the directory of an absolute path, and a file in it. The link's name is new
+// where it is unpacked.
 func packLink(f part) []byte {
 	var packed bytes.Buffer
 	w, link := tar.NewWriter(&packed), "shelf-"+path.Base(path.Dir(f.name))

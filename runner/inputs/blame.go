@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// blamed are the values that an error names, or a part of which it quotes, before it
-// lists what is allowed; where it names none, those whose arguments it names.
+// blamed returns the values that an error names, or quotes a part of, before it lists what
+// is allowed; if it names none, the values of the arguments that it names.
 func (c Case) blamed(text string) []placed {
 	complaint := text
 	if at := listing(text); at > 0 {
@@ -30,7 +30,7 @@ func (c Case) blamed(text string) []placed {
 	return c.unnamed(text)
 }
 
-// unnamed are the values that an error is about which names none.
+// unnamed returns the values that an error without a value is about.
 func (c Case) unnamed(text string) (found []placed) {
 	for _, p := range c.placed {
 		if p.name != "" && speaksOf(text, p.name) {
@@ -46,7 +46,7 @@ func (c Case) unnamed(text string) (found []placed) {
 	return found
 }
 
-// named are the values that a text names.
+// named returns the values that a text names.
 func (c Case) named(text string) (found []placed) {
 	for _, p := range c.placed {
 		if len(p.value) > 2 && speaksOf(text, p.value) || quotesIt(text, p.value) {
@@ -56,12 +56,12 @@ func (c Case) named(text string) (found []placed) {
 	return found
 }
 
-// quotesIt reports whether a text has another in quotes.
+// quotesIt reports whether a text quotes another.
 func quotesIt(text, part string) bool {
 	return part != "" && slices.ContainsFunc([]string{"'", `"`, "`"}, func(quote string) bool { return strings.Contains(text, quote+part+quote) })
 }
 
-// What an error says of the value before it, and of the one behind it.
+// What an error says about the value before it, and about the value after it.
 var (
 	saysBefore = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did|could|can|was|is|are) ?n[o']t|not found|not be found|already|outside|must|should|has to|has no|is (?:no|a|an|invalid|required))\b`)
 	saysBehind = lazyregexp.New(`(?i)\b(?:no such \w+|no \w+ (?:named|called|with|found for)|(?:cannot|could not|couldn't|can't|failed to|unable to) (?:find|open|locate|load|read|parse)|` +
@@ -74,7 +74,7 @@ var (
 func culprits(text string, found []placed) []placed {
 	kept := found
 	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {
-		at := all[len(all)-1] // an error that has another for its reason ends with that
+		at := all[len(all)-1] // an error ends with its cause
 		kept = closest(found, func(value string) int { return strings.Index(text[at[1]:], value) })
 	} else if at := saysBefore.FindStringIndex(text); at != nil {
 		kept = closest(found, func(value string) int {
@@ -99,8 +99,8 @@ func culprits(text string, found []placed) []placed {
 	return kept
 }
 
-// closest are the values of the least distance; all when none has one. A negative
-// distance is none.
+// closest returns the values with the least distance, or all if none has a distance. A
+// negative distance is none.
 func closest(found []placed, distance func(value string) int) (kept []placed) {
 	least := -1
 	for _, p := range found {
@@ -119,12 +119,12 @@ func closest(found []placed, distance func(value string) int) (kept []placed) {
 	return kept
 }
 
-// informative reports whether an error says something of a value that it does not name.
+// informative reports whether an error says something about a value that it does not name.
 func informative(text string) bool {
 	return ending.MatchString(text) || absent.MatchString(text) || present.MatchString(text) || outside.MatchString(text)
 }
 
-// speaksOf reports whether a text has another in it that no word goes on.
+// speaksOf reports whether a text contains another as whole words.
 func speaksOf(text, part string) bool {
 	for {
 		before, after, has := strings.Cut(text, part)

@@ -5,15 +5,15 @@ import "math/bits"
 // maxBranches bounds the branches of one schema.
 const maxBranches = 256
 
-// registry numbers branches. Those of the same name are one: a property that is
-// the same in two alternatives counts once.
+// registry numbers branches by name: a property that is the same in two alternatives
+// counts once.
 type registry struct {
 	ids map[string]int
 	// cut: the schema has more than was walked.
 	cut bool
 }
 
-// add is the number of a branch; -1 when there are too many.
+// add returns the number of a branch; -1 if there are too many.
 func (r *registry) add(name string) int {
 	if id, known := r.ids[name]; known {
 		return id
@@ -69,7 +69,7 @@ func (s set) len() (n int) {
 	return n
 }
 
-// first is the lowest branch; -1 when there is none.
+// first returns the lowest branch; -1 if there is none.
 func (s set) first() int {
 	for i, word := range s {
 		if word != 0 {

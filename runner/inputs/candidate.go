@@ -6,11 +6,11 @@ import "slices"
 type candidate struct {
 	value  any // a string, or a json.Number
 	source string
-	// guess: what is made up comes first, and again when this was accepted.
+	// guess: made-up values come first, and again when this one was accepted.
 	guess bool
-	// stands: it is handed in as it stands, wherever it leads.
+	// stands: it is used as it is, wherever it leads.
 	stands bool
-	// records are the objects of a result that it was in.
+	// records are the objects of a result that contained it.
 	records []int
 }
 
@@ -22,7 +22,7 @@ func (c candidate) key() string {
 	return canonical(c.value)
 }
 
-// maxCandidates is how many values that the server named are tried in one place.
+// maxCandidates bounds the values named by the server that are tried in one place.
 const maxCandidates = 12
 
 // candidate returns a value for a place: an untried one when the call is to try
@@ -48,20 +48,19 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 		return known.candidates[d.mark.Call%i], true
 	}
 	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
-		return known.own[0], true // one path that does not exist shows as much as two
+		return known.own[0], true // one missing path shows as much as two
 	}
 	return candidate{}, false
 }
 
-// likely reports whether a value that was not tried is worth it: it stands nowhere in the
-// arguments yet, and what is made up is no likelier.
+// likely reports whether an untried value is worth a call: it is not in the arguments yet, and
+// a made-up value is no likelier.
 func (d *draft) likely(n *node, c candidate) bool {
 	guessed := c.guess && d.shape != ShapeHarvested && d.form.lessons[n.at] == nil
 	return !guessed && !d.trying(n, c) && !d.holds(n, c)
 }
 
-// known is the value that a place has had in a call that was accepted, or that an error
-// asked for.
+// known returns the value that a place had in an accepted call, or that an error asked for.
 func (d *draft) known(n *node, known *leaf) (candidate, bool) {
 	if c, ok := d.follow(n); ok {
 		return c, true
@@ -100,14 +99,14 @@ func (d *draft) offer(n *node) (candidate, bool) {
 	return candidate{}, false
 }
 
-// holds reports whether a path stands elsewhere in the arguments already: an error that
-// names it could mean either.
+// holds reports whether a path is elsewhere in the arguments already: an error that names
+// it could mean either place.
 func (d *draft) holds(n *node, c candidate) bool {
 	return d.form.isPath(n) && slices.ContainsFunc(d.placed, func(p placed) bool { return p.at != n.at && p.value == c.value })
 }
 
-// companion is a candidate from the object that the leading one of this call is
-// from, or else from the object around that: an owner goes with its own repository.
+// companion returns a candidate from the object that contained the leading value of
+// this call, or from the object around that: an owner goes with its own repository.
 func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
 	for _, record := range d.lead {
 		best, found := candidate{}, false

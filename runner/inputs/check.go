@@ -17,13 +17,13 @@ const (
 	yes
 )
 
-// checker reports whether values fit schemas: as much of JSON Schema as arguments
-// are made by. What it does not know, and whatever comes after the budget is
-// spent, is maybe.
+// checker reports whether values fit schemas, for the part of JSON Schema that
+// arguments are made by. Anything else is maybe, and so is everything once the
+// budget is spent.
 type checker struct {
 	resolver
-	// short is the verdict on a text, number or array that has the right type
-	// and does not keep to a pattern, a bound or a multiple.
+	// short is the verdict on a text, number or array of the right type that breaks
+	// a pattern, a bound or a multiple.
 	short verdict
 }
 
@@ -49,7 +49,7 @@ func (c *checker) check(schema, value any, depth int) verdict {
 	return min(c.plain(s, value), c.combined(s, value, depth+1), c.content(s, value, depth+1))
 }
 
-// plain checks by the keywords that have no schema in them.
+// plain checks the keywords without subschemas.
 func (c *checker) plain(s map[string]any, value any) verdict {
 	if names := types(s["type"]); len(names) > 0 && !slices.ContainsFunc(names, func(t string) bool { return isType(value, t) }) {
 		return no
@@ -126,7 +126,7 @@ func (c *checker) sized(s map[string]any, least, most string, n float64) verdict
 	return yes
 }
 
-// combined checks by references and by the keywords that combine schemas.
+// combined checks references and the keywords that combine schemas.
 func (c *checker) combined(s map[string]any, value any, depth int) verdict {
 	result := yes
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
@@ -158,7 +158,7 @@ func (c *checker) combined(s map[string]any, value any, depth int) verdict {
 	return min(result, c.conditional(s, value, depth))
 }
 
-// among is the best verdict, and how many are yes.
+// among returns the best verdict, and how many are yes.
 func (c *checker) among(branches []any, value any, depth int) (best verdict, sure int) {
 	for _, branch := range branches {
 		found := c.check(branch, value, depth)
@@ -190,7 +190,7 @@ func (c *checker) conditional(s map[string]any, value any, depth int) verdict {
 	return min(maybe, max(branch("then"), branch("else")))
 }
 
-// content checks what is in an object or an array.
+// content checks the members of an object or an array.
 func (c *checker) content(s map[string]any, value any, depth int) verdict {
 	switch v := value.(type) {
 	case map[string]any:
@@ -280,7 +280,7 @@ func (c *checker) items(s map[string]any, array []any, depth int) verdict {
 	return result
 }
 
-// tuple are the schemas of the first items and of those after them.
+// tuple returns the schemas of the first items, and of the items after them.
 func tuple(s map[string]any) (prefix []any, items any) {
 	if draft07, ok := s["items"].([]any); ok {
 		return draft07, s["additionalItems"]

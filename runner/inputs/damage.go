@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// damage makes arguments that fit into ones that just do not; false when it has
-// nothing to work on.
+// damage changes fitting arguments so that they just do not fit; false if it finds
+// nothing to change.
 type damage func(f *Form, object map[string]any) bool
 
 // damages are done one per call.
 var damages = []damage{omit, mistype, exceed}
 
-// damaged makes a call that a server should refuse, in words that often say what
-// it would rather have.
+// damaged makes a call that a server should refuse; its error often says what it
+// wants.
 func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 	for len(f.invalid) > 0 {
 		do := f.invalid[0]
@@ -34,7 +34,7 @@ func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 	return Case{}, false
 }
 
-// outermost are the fields of the arguments, those of the first alternative.
+// outermost returns the fields of the arguments, those of the first alternative.
 func (f *Form) outermost() []field {
 	n := f.tree
 	for len(n.ways) > 0 && n.ways[0].node != nil {

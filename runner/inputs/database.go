@@ -9,7 +9,7 @@ const (
 	headerSize = 100  // 1.3: of the file, at the beginning of its first page
 )
 
-// sqlite is a database with one table, "notes", of two rows.
+// sqlite returns a database with one table, "notes", of two rows.
 func sqlite() []byte {
 	const schema = "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, price REAL)"
 	all := make([]byte, 2*pageSize)
@@ -41,9 +41,8 @@ func fillLeaf(page []byte, header int, rows ...[]byte) {
 	binary.BigEndian.PutUint16(page[header+5:], uint16(content))
 }
 
-// row is a cell of a table: its length, its key and its record (2.1), which begins with
-// the types of its values. A value is nil, an int8 or a text of at most 57 bytes, or a
-// longer one of at most 8185.
+// row returns a cell of a table: its length, its key and its record (2.1), which begins with
+// the types of its values. A value is nil, an int8 or a text of at most 8185 bytes.
 func row(key byte, values ...any) []byte {
 	var types, body []byte
 	for _, v := range values {
@@ -60,7 +59,7 @@ func row(key byte, values ...any) []byte {
 	return append(append(varint(len(record)), key), record...)
 }
 
-// varint is a number below 1<<14 in groups of seven bits, the highest first.
+// varint encodes a number below 1<<14 in groups of seven bits, the highest first.
 func varint(n int) []byte {
 	if n < 1<<7 {
 		return []byte{byte(n)}

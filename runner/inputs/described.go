@@ -6,20 +6,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// What a place is for, by its description, where its name does not say: in whatever words
-// a parameter is named, "Path of the repository" asks for a path.
+// A description says what a place is for where its name does not: "Path of the repository"
+// asks for a path, whatever the parameter is called.
 
 var (
-	// pathOf are descriptions of a path: "Path of the repository", "Folder to look in", not
+	// pathOf matches descriptions of a path: "Path of the repository", "Folder to look in", not
 	// "Folder id" or "Path of the URL".
 	pathOf = lazyregexp.New(`(?i)^\W*(?:(?:the|an?|optional|full|absolute|relative|local|valid|existing|project|working|root|base|file|filesystem)\W+)*` +
 		`(?:path(?:name)?|director(?:y|ies)|folders?)(?:\s+(?:of|to|in|on|with|within|below|under|that|which|where|containing|holding)\b|\s*(?:$|[.,:;(]))`)
-	// pathElsewhere are those of a path that leads through something else than files.
+	// pathElsewhere matches descriptions of a path through something other than files.
 	pathElsewhere = lazyregexp.New(`(?i)\b(?:urls?|https?|uris?|api|endpoints?|requests?|routes?|json|xml|yaml|objects?|propert(?:y|ies)|keys?|fields?|nodes?|elements?|` +
 		`menus?|mail(?:box)?|e-?mails?|messages?|bookmarks?|drive|bucket|vault|secrets?)\b`)
-	// kindOfFile is a file, or a directory, of some kind, which says nothing of where it is.
+	// kindOfFile matches a kind of file or directory, which does not say where it is.
 	kindOfFile = lazyregexp.New(`(?i)\b[a-z]+ (?:files?|folders?|director(?:y|ies)|projects?)\b`)
-	// directoryOf are those of the path of a directory itself, not of what is in one.
+	// directoryOf matches descriptions of the path of a directory itself, not of its content.
 	directoryOf = lazyregexp.New(`(?i)^\W*(?:[a-z]+\W+){0,4}?(?:(?:director(?:y|ies)|folders?)\b|path(?:name)?\s+(?:of|to)\s+(?:[a-z]+\s+){0,3}?(?:director(?:y|ies)|folders?|repositor(?:y|ies))\b)`)
 	placedIn    = lazyregexp.New(`(?i)\b(?:in|on|with|within|below|under|inside)\b`)
 )
@@ -27,7 +27,7 @@ var (
 // dataPath matches languages for paths within a document.
 var dataPath = lazyregexp.New(`(?i)\b(?:json[ -]?path|json pointer|xpath|jmespath|jq|dot(?:ted)?[ -]notation)\b`)
 
-// leadsThroughData reports whether a text is a path within a document, by its description.
+// leadsThroughData reports whether a description is of a path within a document.
 func leadsThroughData(n *node) bool {
 	description := said(n)
 	return dataPath.MatchString(description) && !strings.Contains(strings.ToLower(description), "file")
@@ -50,14 +50,14 @@ func saysDirectory(n *node) bool {
 	return saysPath(n) && named != "" && !placedIn.MatchString(named) && !strings.Contains(strings.ToLower(description), "file")
 }
 
-// nameOf are descriptions of what is one word: "Name of the container", "Container ID".
+// nameOf matches descriptions of one word: "Name of the container", "Container ID".
 var nameOf = lazyregexp.New(`(?i)^\W*((?:[a-z]+\s+){0,4}?)(?:name|id|identifier|slug|handle)s?(?:\s+or\s+(?:name|id|identifier|tag|digest))?` +
 	`(?:\s+(?:of|for|to)\b|\s*(?:$|[.,:;(]))`)
 
-// things are parameters whose values are names in what has them, and no words of people.
+// things are parameters whose values are identifiers, not prose.
 var things = words("container pod deployment cluster service package module queue bucket")
 
-// relating are words before which something else is described: "Note about the name".
+// relating are words that make the description one of something else: "Note about the name".
 var relating = []string{"of", "about", "to", "with", "in", "for", "before", "after", "by", "without"}
 
 // saysName reports whether a text is the name or the id of something, by its description or
@@ -71,7 +71,7 @@ func saysName(n *node) bool {
 	return found != nil && !has(split(found[1]), relating) || things[words[len(words)-1]]
 }
 
-// said is the beginning of a place's description.
+// said returns the beginning of a place's description.
 func said(n *node) string {
 	description, _ := n.s["description"].(string)
 	return head(description, maxLength)

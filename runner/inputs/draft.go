@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// draft is one set of arguments in the making.
+// draft builds one set of arguments.
 type draft struct {
 	form  *Form
 	pool  *Pool
@@ -16,31 +16,31 @@ type draft struct {
 	// ShapeOne.
 	aim  int
 	only string
-	// loaded: a text of ShapeInjection has one.
+	// loaded: a text of ShapeInjection has the injection.
 	loaded bool
-	// outside begins the paths of ShapeOutside; escaped: there is one.
+	// outside is the prefix of the paths of ShapeOutside; escaped: there is one.
 	outside string
 	escaped bool
-	// lead are the objects that the value was in that a call of ShapeHarvested is
+	// lead are the objects that contained the value that a call of ShapeHarvested is
 	// made for.
 	lead []int
-	// made is a call that this one follows; nil for none.
+	// made is the call that this one follows; nil for none.
 	made *made
 	// repairs is the call that this one repairs; nil for none.
 	repairs *refusal
-	// random, when set, throws what is not aimed at.
+	// random, if set, chooses what is not aimed at.
 	random *rand.Rand
 
 	budget int
 	// arguments are the result.
 	arguments map[string]any
 	taken     set
-	// trials are the values that were not made up, placed all of them.
+	// trials are the values that were not made up, placed are all values.
 	trials []trial
 	placed []placed
 }
 
-// trial is a candidate that stands at one place.
+// trial is a candidate at one place.
 type trial struct {
 	at, argument string
 	candidate    candidate
@@ -52,12 +52,12 @@ func (d *draft) spend(n int) bool {
 	return d.budget >= 0
 }
 
-// fresh are branches that no case has taken yet, this one included.
+// fresh are the branches that no case has taken yet, not even this one.
 func (d *draft) fresh(s set) int {
 	return s.and(d.form.reachable).without(d.form.sent).without(d.taken).len()
 }
 
-// aims reports whether the branch that it has to take is in the set.
+// aims reports whether the set has the branch that the draft has to take.
 func (d *draft) aims(s set) bool { return d.aim >= 0 && !d.taken.has(d.aim) && s.has(d.aim) }
 
 func (d *draft) value(n *node, depth int) any {
@@ -87,8 +87,8 @@ func (d *draft) value(n *node, depth int) any {
 	}
 }
 
-// choose picks the way that is aimed at, or else promises most: branches that
-// nothing has taken, then one that was accepted before.
+// choose picks the way that is aimed at, or the most promising: one with new
+// branches, then one that was accepted before.
 func (d *draft) choose(n *node) int {
 	best, most := 0, -1<<30
 	preferred := ""
@@ -146,7 +146,7 @@ func (d *draft) object(n *node, depth int) any {
 	out := map[string]any{}
 	most, limited := integer(n.s["maxProperties"])
 	forced := map[string]bool{}
-	for range 4 { // as often as what is forced forces more
+	for range 4 { // an added property can require another
 		for _, f := range n.fields {
 			if _, done := out[f.name]; done || limited && !f.required && len(out) >= most {
 				continue
@@ -174,8 +174,8 @@ func (d *draft) object(n *node, depth int) any {
 	return out
 }
 
-// depend finds out what the properties that there are want: those that they
-// depend on, and as many as there have to be.
+// depend adds the properties that the present ones depend on, and as many as
+// there have to be.
 func (d *draft) depend(n *node, out map[string]any, forced map[string]bool) (more bool) {
 	force := func(name string) {
 		if _, done := out[name]; !done && !forced[name] {
@@ -232,8 +232,8 @@ func (d *draft) include(n *node, f field, depth int) bool {
 	return d.wants(n, f, here)
 }
 
-// wants reports whether the shape is one that an optional property is given for; here
-// are the branches that it takes.
+// wants reports whether the shape gives an optional property; here are the branches
+// that it takes.
 func (d *draft) wants(n *node, f field, here set) bool {
 	switch d.shape {
 	case ShapeOne:
@@ -250,8 +250,8 @@ func (d *draft) wants(n *node, f field, here set) bool {
 	return false
 }
 
-// array makes the fewest items that are allowed, but one where it may, and more
-// while each takes a branch that nothing has taken yet.
+// array makes the fewest items that are allowed, but at least one if it may, and
+// more while each takes a new branch.
 func (d *draft) array(n *node, depth int) any {
 	out := []any{}
 	least, most, ok := d.lengths(n)
@@ -277,7 +277,7 @@ func (d *draft) array(n *node, depth int) any {
 	return out
 }
 
-// lengths says how many items there have to be and may be; not ok that there
+// lengths returns the least and the greatest number of items; ok is false if there
 // shall be none.
 func (d *draft) lengths(n *node) (least, most int, ok bool) {
 	least, _ = integer(n.s["minItems"])

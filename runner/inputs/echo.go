@@ -12,10 +12,10 @@ import (
 // maxQuoted is how often a text is quoted within quotes, at most, for what is read of it.
 const maxQuoted = 16
 
-// escapings finds what quotes put before quotes, and what URLs and HTML put in their place.
+// escapings matches what quoting, URLs and HTML put before or in place of quotes.
 var escapings = lazyregexp.New(`\\[\\"'/` + "`" + `]|\\u00[2-7][0-9A-Fa-f]|(?:%[2-7][0-9A-Fa-f])+|&(?:quot|amp|apos|lt|gt|#\d{2,3});`)
 
-// unescaped is a text without the escapes that quoting has put into it, once or again and again.
+// unescaped returns a text without the escapes of quoting, which may be nested.
 func unescaped(text string) string {
 	for range maxQuoted {
 		plain := escapings.ReplaceAllStringFunc(text, undo)
@@ -27,7 +27,7 @@ func unescaped(text string) string {
 	return text
 }
 
-// undo returns what one escape stands for.
+// undo returns the character that an escape stands for.
 func undo(escape string) string {
 	switch {
 	case strings.HasPrefix(escape, `\u00`):
@@ -44,11 +44,11 @@ func undo(escape string) string {
 	return plain
 }
 
-// stripped is a text without what quotes and escapes put into it and around it.
+// stripped returns a text without quotes and escapes.
 func stripped(text string) string { return strings.Trim(unescaped(text), " \t\r\n'\"`‘’“”\\") }
 
-// echoes are those of some words of an error that are no advice: they are, or have in them,
-// what the call was made with. With more around it, it is advice where the error says so: "did you mean", "use".
+// echoes returns those words of an error that repeat the call's arguments, and are not advice. Words with more around
+// an argument are advice if the error says so: "did you mean", "use".
 func (c Case) echoes(text string) func(word string) bool {
 	complaint := text[:min(listing(text), advising(text))]
 	return func(word string) bool {
@@ -63,13 +63,13 @@ func (c Case) echoes(text string) func(word string) bool {
 	}
 }
 
-// offered are the values that an error offers which the call was not made with.
+// offered returns the values that an error offers, other than those of the call.
 func (c Case) offered(text string) []string {
 	text = unescaped(text)
 	return slices.DeleteFunc(named(text), c.echoes(text))
 }
 
-// listing is where a text begins to list what can be had; its end where it lists nothing.
+// listing returns where a text begins to list the choices; its end if it lists none.
 func listing(text string) int {
 	for _, at := range listed.FindAllStringIndex(text, maxOffers) {
 		if !negated.MatchString(text[max(0, at[0]-16):at[0]]) {
@@ -79,8 +79,8 @@ func listing(text string) int {
 	return len(text)
 }
 
-// advising is where a text begins to say what to give instead: an order at the beginning of a clause, or an
-// example; its end where there is none. "Failed to use X" and "use of X" are none.
+// advising returns where a text begins to say what to use instead: an imperative at the beginning of a clause, or an
+// example; its end if there is none. "Failed to use X" and "use of X" are not imperatives.
 func advising(text string) int {
 	for _, at := range advice.FindAllStringIndex(text, maxOffers) {
 		if !strings.HasPrefix(text[at[1]:], " of") {
@@ -93,5 +93,5 @@ func advising(text string) int {
 var advice = lazyregexp.New(`(?i)(?:^|[.,;:!?()\n–—-]|\b(?:please|instead|must|should|or|and|then))\s*(?:use|pass|provide|specify|give|enter|supply)\b` +
 	`|\be\.g\.|\b(?:for example|for instance|example:|such as|looks? like|formatted as|in the (?:form|format)|format (?:is|must|should))`)
 
-// negated finds what makes "a valid name" the opposite.
+// negated matches words that turn "a valid name" into the opposite.
 var negated = lazyregexp.New(`(?i)(?:\b(?:no|not|never|without)|n't)(?: (?:an?|any|one of|the))? ?$`)

@@ -10,11 +10,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// What a description has for an example is the likeliest value that there is: the whole of
-// it, the items of a list, and the keys of a map.
+// The example of a description is the likeliest value: as a whole, as the items of a list, or
+// as the keys of a map.
 
 var (
-	// restOf finds what follows "for example" up to the end of its line.
+	// restOf matches "for example" up to the end of its line.
 	restOf = lazyregexp.New(`(?i)(?:e\.g\.|for example|for instance|such as|\bexamples?:)[,:]?\s+([^\n]{1,256})`)
 	// sentenceEnd is where an example ends.
 	sentenceEnd = lazyregexp.New(`[.!?](?:\s|$)|;\s|\s\((?:or|default|optional|if|see)\b|,? or (?:an?|the)\b`)
@@ -22,7 +22,7 @@ var (
 	identifier  = lazyregexp.New(`^[A-Za-z_][\w-]{0,31}$`)
 )
 
-// prosaic are words that begin a description of examples, and no example.
+// prosaic are words that begin a description of examples rather than an example.
 var prosaic = words("the a an any your this that these those when if to in by one some its their his her what where which how")
 
 // statements are words that begin one in a language of queries.
@@ -50,7 +50,7 @@ func wholeExamples(description string) (found []string, notation bool) {
 	return found, notation
 }
 
-// closed is a text up to a bracket that it does not open.
+// closed returns a text up to an unmatched closing bracket.
 func closed(text string) string {
 	depth := 0
 	for i, r := range text {
@@ -72,7 +72,7 @@ func enumerates(text string) bool {
 	return len(items) > 1 && !slices.ContainsFunc(items, func(item string) bool { return strings.Contains(strings.TrimSpace(item), " ") })
 }
 
-// inherit gives the items of a list its description, where they have none of their own.
+// inherit gives the items of a list its description if they have none.
 func (n *node) inherit(from *node) {
 	if n.s["description"] == nil && from.s["description"] != nil && n.isLeaf() {
 		n.s = maps.Clone(n.s)
@@ -80,7 +80,7 @@ func (n *node) inherit(from *node) {
 	}
 }
 
-// describedKey is a key for a map: the first that its description has for an example.
+// describedKey returns a key for a map: the first example in its description.
 func describedKey(n *node) string {
 	for _, word := range offered(said(n)) {
 		if identifier.MatchString(word) {
@@ -90,11 +90,11 @@ func describedKey(n *node) string {
 	return "note"
 }
 
-// undefined finds errors about a name that nothing was given for.
+// undefined matches errors about a name without a value.
 var undefined = lazyregexp.New(`(?i)(?:^|[\s:])(?:name |variable )?['"` + "`" + `]?([A-Za-z_]\w{0,31})['"` + "`" + `]? is (?:not defined|undefined|unbound)\b|` +
 	`\b(?:unknown|undefined|missing|no|no value for|unbound) (?:variable|name|cell|key|placeholder)s?:? ['"` + "`" + `]?([A-Za-z_]\w{0,31})\b`)
 
-// maxKeys is how many keys of a map errors teach.
+// maxKeys bounds the keys of a map that errors teach.
 const maxKeys = 8
 
 // missKeys learns from an error, such as "name 'b' is not defined", which keys a map has to have.
@@ -152,7 +152,7 @@ func (f *Form) asked(n *node) []string {
 	return nil
 }
 
-// keys are those that a map gets: what errors have asked for, else one.
+// keys returns the keys of a map: those that errors asked for, or one.
 func (f *Form) keys(n *node) []string {
 	if asked := f.asked(n); asked != nil {
 		return asked
@@ -165,7 +165,7 @@ func (f *Form) keys(n *node) []string {
 	return []string{key}
 }
 
-// maps are the places of maps whose values have a type.
+// maps returns the places of maps whose values have a type.
 func (n *node) maps() (found []*node) {
 	if n.extra != nil {
 		found = append(found, n)
@@ -176,8 +176,8 @@ func (n *node) maps() (found []*node) {
 	return found
 }
 
-// Filled is how much stands in the arguments: texts and numbers, less the lists and maps
-// that have nothing in them.
+// Filled returns how much the arguments hold: the texts and numbers, less the empty lists
+// and maps.
 func (c Case) Filled() int { return len(c.placed) - hollow(Decode(c.Arguments)) }
 
 func hollow(v any) (n int) {

@@ -8,14 +8,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// How names of files end: a text says so by ".xlsx", a description also by
+// File extensions: a text names one as ".xlsx", a description also as
 // "report.xlsx".
 var (
 	ending  = lazyregexp.New("(?:^|[\\s('\"`*,/])\\.([a-z][a-z0-9]{1,8})\\b")
 	example = lazyregexp.New(`(?i)\b[\w-]+\.(xlsx|docx|pptx|pdf|csv|json|md|html|png|jpg|svg|db|sqlite|ipynb|py|js|ts|yaml|xml|zip|tar\.gz|tar|tgz|wav|mmd)\b`)
 )
 
-// formatWords are the endings of what a word is a file of, the likeliest first.
+// formatWords has the file extensions for words such as "spreadsheet", the likeliest first.
 var formatWords = map[string]string{
 	"workbook": "xlsx", "excel": "xlsx", "spreadsheet": "xlsx", "xlsx": "xlsx", "docx": "docx", "pptx": "pptx", "powerpoint": "pptx",
 	"presentation": "pptx", "pdf": "pdf", "notebook": "ipynb", "jupyter": "ipynb", "ipynb": "ipynb", "sqlite": "db", "database": "db",
@@ -24,8 +24,8 @@ var formatWords = map[string]string{
 	"mermaid": "mmd",
 }
 
-// endingsOf are how the names of the files end that a place asks for, the likeliest
-// first: by what was refused there, by its description, by what another tool was refused for, by words; none for any file.
+// endingsOf returns the extensions of the files that a place asks for, the likeliest first: from refusals, its
+// description, refusals of another tool, and words; none for any file.
 func (f *Form) endingsOf(n *node) []string {
 	if known := f.lessons[n.at]; known != nil && len(known.endings) > 0 {
 		return known.endings
@@ -50,7 +50,7 @@ func (f *Form) endingsOf(n *node) []string {
 	return nil
 }
 
-// endings are those that a text names.
+// endings returns the extensions that a text names.
 func endings(form *lazyregexp.Regexp, text string) (found []string) {
 	for _, match := range form.FindAllStringSubmatch(text, maxOffers) {
 		if each := strings.ToLower(match[1]); !slices.Contains(found, each) {
@@ -60,7 +60,7 @@ func endings(form *lazyregexp.Regexp, text string) (found []string) {
 	return found
 }
 
-// extension returns how the name of a new file ends.
+// extension returns the extension of a new file.
 func (f *Form) extension(n *node) string {
 	wanted := f.endingsOf(n)
 	for _, each := range wanted {
@@ -74,16 +74,16 @@ func (f *Form) extension(n *node) string {
 	return "txt"
 }
 
-// isBare reports whether a place asks for the name of a file, which may have to stand
-// without a directory.
+// isBare reports whether a place asks for the name of a file, perhaps without a
+// directory.
 func isBare(n *node) bool {
 	words := split(n.name)
 	last := len(words) - 1
 	return last >= 0 && (words[last] == "filename" || last > 0 && words[last-1] == "file" && words[last] == "name")
 }
 
-// newPath is one that nothing has yet; where it is to be a name, every other time, and
-// wherever an absolute one was refused.
+// newPath returns an unused path; a bare name every other time if it is to be a name, and
+// always if an absolute path was refused.
 func (d *draft) newPath(n *node) (string, bool) {
 	f, name := d.form, d.mark.ID()
 	switch {
