@@ -32,14 +32,14 @@ var (
 	found = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|\b` + lettered + `\b|#\d{1,9}\b`)
 	paths = lazyregexp.New(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
-	// lines finds those that are a single word, or several between commas.
+	// lines matches lines of a single word, or of several between commas.
 	lines = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
-	// pairs finds lines such as "ID: 7" and "- name = notes".
+	// pairs matches lines such as "ID: 7" and "- name = notes".
 	pairs = lazyregexp.New(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
 
-// lettered is an id whose part behind a prefix has letters and digits, four or more of
-// them: "brd-3f2a1b", not "utf-8" or "well-known".
+// lettered matches an id with four or more letters and digits after a prefix: "brd-3f2a1b",
+// not "utf-8" or "well-known".
 const lettered = `[a-z][a-z0-9]{0,15}[-_](?:\d[a-z0-9]{3,39}|[a-z]\d[a-z0-9]{2,38}|[a-z]{2}\d[a-z0-9]{1,37}|[a-z]{3,36}\d[a-z0-9]{0,36})`
 
 func kindOf(value string) kind {
@@ -60,16 +60,16 @@ func kindOf(value string) kind {
 	return word
 }
 
-// harvest goes through one text.
+// harvest searches one text.
 type harvest struct {
 	pool         *Pool
 	from, source string
 	budget       int
-	// marked: only what carries a mark; unmarked: only what carries none, and is no planted file.
+	// marked: only values with a mark; unmarked: only values without one, other than planted files.
 	marked, unmarked bool
-	// echoes, when set, tells what was handed in.
+	// echoes, if set, reports whether a value was part of the call.
 	echoes func(word string) bool
-	// records are the JSON objects that it is in, the innermost first.
+	// records are the JSON objects around it, the innermost first.
 	records []int
 }
 
@@ -88,7 +88,7 @@ func (h *harvest) add(value string, key, about []string) {
 	}
 	kind := kindOf(value)
 	if kind == uri && strings.ContainsAny(value, "{}<>*") {
-		return // the form of URIs, and none itself
+		return // a template of URIs
 	}
 	if h.passes(value) {
 		return
@@ -96,8 +96,8 @@ func (h *harvest) add(value string, key, about []string) {
 	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})
 }
 
-// passes reports whether a value is none of those that are looked for: of an error, one that was handed in, be it
-// a planted file with what the tool has put around its name.
+// passes reports whether a value is skipped: in an error, one of the call's own, such as a planted file with what the tool
+// put around its name.
 func (h *harvest) passes(value string) bool {
 	_, marked := Marked(value)
 	switch {
@@ -109,12 +109,12 @@ func (h *harvest) passes(value string) bool {
 	return echo(value) || h.echoes != nil && h.echoes(value)
 }
 
-// echo reports whether a value is nothing but what was handed in.
+// echo reports whether a value only repeats the call's arguments.
 func echo(value string) bool { return echoed.MatchString(value) }
 
 var echoed = lazyregexp.New(`(?i)^` + Word + `[-_]c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
 
-// json goes through a JSON text.
+// json searches a JSON text.
 func (h *harvest) json(raw []byte, key, about []string) {
 	if len(raw) > maxHarvest {
 		h.text(head(string(raw), maxHarvest), key, about)
@@ -176,7 +176,7 @@ func (h *harvest) object(v map[string]any, key, about []string, depth int) {
 	}
 }
 
-// content are the members in which results carry text.
+// content lists the members of results that carry text.
 var content = words("text content message description contents output body instruction note summary comment prompt thought observation")
 
 func (h *harvest) string(text string, key, about []string, depth int) {
@@ -199,7 +199,7 @@ func (h *harvest) string(text string, key, about []string, depth int) {
 	}
 }
 
-// text goes through running text.
+// text searches running text.
 func (h *harvest) text(text string, key, about []string) {
 	if h.marked || !h.spend(0) {
 		return
@@ -229,7 +229,7 @@ func (h *harvest) text(text string, key, about []string) {
 	}
 }
 
-// complaints begin what is said of an error: "Error executing command: no such file".
+// complaints begin error messages: "Error executing command: no such file".
 var complaints = words("error invalid failed unexpected unsafe unknown missing cannot warning")
 
 // pair is "Services: billing, auth", or "ID: 7".

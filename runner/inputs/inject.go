@@ -14,15 +14,15 @@ func (m Mark) Injected() string { return Word + "-run-" + m.label() }
 // Command is a command that runs a program that does not exist.
 func (m Mark) Command() string { return "./" + m.Injected() }
 
-// BareCommand runs the same program by one word that has no slash: a shell without an
-// argument 9 splits it in two, and env tries each directory for programs.
+// BareCommand runs the same program by one word without a slash: a shell without an
+// argument 9 splits it in two, and env tries each directory of PATH.
 func (m Mark) BareCommand() string { return "env$IFS$9" + m.Injected() }
 
-// OutsideFile is a file outside that a shell opens, or what runs, where the value of an attempt
-// decides which: it has the name of the program, and is not there.
+// OutsideFile is a missing file outside, with the name of the program, that a shell or a program opens
+// where the value of an attempt decides which.
 func (m Mark) OutsideFile() string { return OutsideDir + "/" + m.Injected() }
 
-// OpenedBy returns the number of the call whose OutsideFile a path is, or leads through.
+// OpenedBy returns the number of the call whose OutsideFile a path is or passes through.
 func OpenedBy(name string) (call int, ok bool) {
 	rest, below := strings.CutPrefix(name, OutsideDir+"/")
 	if !below {
@@ -32,15 +32,15 @@ func OpenedBy(name string) (call int, ok bool) {
 	return InjectedBy(first)
 }
 
-// Injection puts a command behind a value: whoever gives it to a shell, bare, in
-// double or in single quotes, has it run a program that does not exist. Escaped, or
-// handed over as an argument of its own, it is an odd text and no more.
+// Injection appends a command to a value: a shell that gets it bare, in double or in
+// single quotes, runs a program that does not exist. Escaped, or passed as an argument
+// of its own, it is only an odd text.
 func (m Mark) Injection(value string) string {
 	command := m.Command()
 	return value + "$(" + command + ")';" + command + ";:'"
 }
 
-// injections finds the program in a path, whatever was made of its letters on the way there.
+// injections matches the program in a path, in any case of letters.
 var injections = lazyregexp.New(`(?i)(?:^|/)` + Word + `-run-c(\d{1,9})$`)
 
 // Injected reports whether a program was run by a Command.
@@ -60,15 +60,14 @@ func InjectedBy(program string) (call int, ok bool) {
 // Injection in it.
 func HoldsInjection(text string) bool { return strings.Contains(text, Word+"-run-c") }
 
-// plainly are the values that a shell takes for one word.
+// plainly matches values that a shell takes for one word.
 var plainly = lazyregexp.New(`^[\w./:@%+=,-]+$`)
 
-// maxHonest is how many calls come before the one with an Injection, unless there is
-// nothing else to call with.
+// maxHonest bounds the calls before the one with an Injection.
 const maxHonest = 6
 
-// injecting makes the one call in which each text, of those that are not to be run
-// anyway, holds a command.
+// injecting makes the one call in which each text holds a command, except texts that
+// are run anyway.
 func (f *Form) injecting(pool *Pool, mark Mark) (Case, bool) {
 	if f.probed || mark.Plain || len(f.given) > 0 {
 		return Case{}, false
@@ -78,11 +77,11 @@ func (f *Form) injecting(pool *Pool, mark Mark) (Case, bool) {
 	if !ok || !d.loaded {
 		return Case{}, false
 	}
-	d.taken = set{} // what a server refuses for its texts, it has not tried
+	d.taken = set{} // a call that is refused for its texts takes no branch
 	return f.send(d), true
 }
 
-// load is a text with an injection for a place; false where the place cannot hold it.
+// load returns a text with an injection for a place; false if the place cannot hold it.
 func (d *draft) load(n *node) (string, bool) {
 	if d.shape != ShapeInjection || n.kind != "" && n.kind != "string" || isProgram(n) || isPID(n) {
 		return "", false

@@ -54,29 +54,29 @@ const Host = "pages.example.net"
 
 // Options say what arguments may be like.
 type Options struct {
-	// Seed makes the choices: the same seed makes the same ones again.
+	// Seed makes the choices reproducible.
 	Seed int64
 	// Given is a JSON object of values that are used as they are, by property.
-	// Arguments with such values are not held against the schema.
+	// Arguments with such values need not fit the schema.
 	Given json.RawMessage
-	// Dir is the absolute directory that all paths lie in; "" is "/tmp".
+	// Dir is the absolute directory of all paths; "" is "/tmp".
 	Dir string
 	// Root is the absolute directory that the client has open; "" is Dir.
 	Root string
 	// Bound are absolute directories that the operator has started the server for. Paths
-	// lie in them, too, once an error says that they have to lie elsewhere than in Dir.
+	// lie in them once an error says that they must not lie in Dir.
 	Bound []string
-	// Sunk: all names lead to the sinkhole. A URL that a description names is handed in as
-	// it stands then, where others were refused.
+	// Sunk: all names lead to the sinkhole. A URL of a description may then be used as it is,
+	// if others were refused.
 	Sunk bool
-	// All has Arguments fill in every optional property.
+	// All makes Arguments fill in every optional property.
 	All bool
 	// Tools are the names of all tools: an error that mentions one offers no value.
 	Tools map[string]bool
 	// Ways has what the server's other tools have taught; nil: nothing.
 	Ways *Ways
-	// About is the name of what is called. Where a parameter does not say
-	// whether its path is a directory, the name of the tool often does.
+	// About is the name of the tool, prompt or template. It often says whether
+	// a path is a directory where the parameter does not.
 	About string
 	// Said is its description.
 	Said string
@@ -89,9 +89,9 @@ func (o Options) dir() string {
 	return path.Clean(o.Dir)
 }
 
-// Arguments makes the content that fits an elicitation's requestedSchema: the
-// required properties, with Options.All the others, too. The result is always a
-// JSON object; for a schema that is none it is empty.
+// Arguments makes content that fits an elicitation's requestedSchema: the required
+// properties, and with Options.All the others. The result is always a JSON object; for
+// an invalid schema it is empty.
 func Arguments(schema json.RawMessage, o Options, mark Mark) json.RawMessage {
 	f := NewForm(schema, o)
 	shape := ShapeRequired
@@ -102,7 +102,7 @@ func Arguments(schema json.RawMessage, o Options, mark Mark) json.RawMessage {
 	return f.send(d).Arguments
 }
 
-// Decode reads JSON and keeps numbers as they are written; nil when raw is none.
+// Decode reads JSON and keeps numbers as they are written; nil if raw is not JSON.
 func Decode(raw []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

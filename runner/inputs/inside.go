@@ -8,16 +8,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// The names and the path of a URL by which the sinkhole leads to this machine, for attempts
-// on guards that keep requests away from it.
+// Names and URL paths that lead to this machine by way of the sinkhole, for attempts on guards
+// that keep requests away from it.
 
-// Inside is a name whose address is a loopback one.
+// Inside is a name with a loopback address.
 func (m Mark) Inside() string { return "inside." + m.Host() }
 
-// Inside6 is one that has it in IPv6 alone.
+// Inside6 is a name with a loopback address of IPv6 only.
 func (m Mark) Inside6() string { return "inside6." + m.Host() }
 
-// Rebound is a name whose address is a public one for some look-ups, and then a loopback one.
+// Rebound is a name with a public address for some look-ups, and then a loopback address.
 func (m Mark) Rebound(lookups int) string {
 	return "rebound" + strconv.Itoa(lookups) + "." + m.Host()
 }
@@ -38,10 +38,10 @@ func IsInside(host string) (only6 bool, lookups int, ok bool) {
 // leadPath begins the path of a URL that is redirected.
 const leadPath = "/" + Word + "-go/"
 
-// LeadPath is the path of a URL that redirects to an address.
+// LeadPath returns the path of a URL that redirects to an address.
 func LeadPath(to netip.AddrPort) string { return leadPath + to.String() }
 
-// LedTo is where the path of a URL redirects to; false for any other path.
+// LedTo returns where the path of a URL redirects to; false for any other path.
 func LedTo(path string) (netip.AddrPort, bool) {
 	rest, ok := strings.CutPrefix(path, leadPath)
 	if !ok {

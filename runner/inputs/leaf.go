@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// leaf holds what is known of the texts or numbers for one place.
+// leaf holds what is known about the texts or numbers for one place.
 type leaf struct {
 	// own are the candidates of the schema itself.
 	own        []candidate
 	candidates []candidate
 	// size of the pool when the candidates were collected; -1 before.
 	size int
-	// want is asked of the pool; nil for what is never harvested.
+	// want is asked of the pool; nil for places that are not harvested for.
 	want  *want
 	tried map[string]bool
-	// stale: what is known is to be found out anew.
+	// stale: the candidates have to be collected again.
 	stale bool
 	// best is the candidate of the last call that was accepted.
 	best *candidate
@@ -54,8 +54,8 @@ func (d *draft) text(n *node) any {
 	return value
 }
 
-// untried is the first candidate, at a place or within it, that was never handed
-// in.
+// untried returns the first candidate, at a place or within it, that was never
+// used.
 func (d *draft) untried(n *node) (candidate, bool) {
 	for _, inner := range n.parts() {
 		if c, ok := d.untried(inner); ok {
@@ -90,7 +90,7 @@ func (n *node) isLeaf() bool {
 	return len(n.ways) == 0
 }
 
-// leaf returns what is known of a place, with what the pool has for it by now.
+// leaf returns what is known about a place, with the pool's present candidates.
 func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
@@ -113,11 +113,11 @@ func (f *Form) leaf(n *node, pool *Pool) *leaf {
 
 var durationWords = []string{"duration", "delay", "timeout", "wait", "sleep", "interval", "seconds", "minutes", "ms"}
 
-// maxHarvesters is in how many places of one schema harvested values are tried.
+// maxHarvesters bounds the places of one schema where harvested values are tried.
 const maxHarvesters = 64
 
-// own are the first steps of the ladder: what the schema proposes, and what its
-// description offers.
+// own returns the first steps of the ladder: what the schema proposes, and what
+// its description offers.
 func (f *Form) own(n *node) (found []candidate) {
 	for _, v := range proposed(n) {
 		found = append(found, candidate{value: v, source: "its schema"})
@@ -161,7 +161,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 	found = append(found, f.template.offers(pool, n.name)...)
 	most := maxCandidates
 	if known.want.path {
-		most /= 2 // one file is much like another
+		most /= 2 // files are much alike
 	}
 	for _, c := range pool.offers(*known.want, most) {
 		if text, is := c.value.(string); is && f.mentions(text, n.name) {
@@ -179,7 +179,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 	return found
 }
 
-// fitting are the candidates that the place can hold, numbers as numbers.
+// fitting returns the candidates that the place can hold, numbers as numbers.
 func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 	var kept []candidate
 	known := map[string]int{}
@@ -213,8 +213,8 @@ func isNumber(text string) bool {
 	return ok && number.String() == text && len(text) <= 20
 }
 
-// proposed are the texts and numbers that the schema names: the default and the
-// examples; none for how long something takes, which can be had by leaving it out.
+// proposed returns the texts and numbers that the schema names: the default and the
+// examples; none for durations, whose default applies when they are left out.
 func proposed(n *node) []any {
 	if n.kind != "string" && has(split(n.name), durationWords) {
 		return nil
@@ -231,7 +231,7 @@ func proposed(n *node) []any {
 	return values
 }
 
-// madeUp is a value by format, name and type.
+// madeUp returns a value made up by format, name and type.
 func (d *draft) madeUp(n *node) any {
 	switch n.kind {
 	case "integer":
@@ -247,8 +247,7 @@ func (d *draft) madeUp(n *node) any {
 	return text
 }
 
-// fit makes a text keep to the pattern and the lengths, with its mark while there
-// is room for that.
+// fit adapts a text to the pattern and the lengths, with its mark if there is room.
 func (d *draft) fit(s map[string]any, text string) string {
 	most, limited := integer(s["maxLength"])
 	for _, shorter := range []string{d.mark.Text(), d.mark.ID(), d.mark.label()} {
@@ -299,7 +298,7 @@ func number(s map[string]any, name string, whole bool) any {
 	return v
 }
 
-// bounds are the least and the greatest number allowed; exclusive ones are left
+// bounds returns the least and the greatest allowed number; it moves exclusive bounds
 // by 1 or, where fractions are allowed, by a half.
 func bounds(s map[string]any, whole bool) (low, high float64) {
 	step := 1.0

@@ -10,71 +10,71 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// lesson holds what refusals have taught about one place in the arguments.
+// lesson holds what refusals taught about one place in the arguments.
 type lesson struct {
-	// endings are those that the name of a file has to have there.
+	// endings are the file extensions that it takes.
 	endings []string
-	// absent: nothing has the name that was made up, and something has to; present: it
-	// has to be new, and is not.
+	// absent: the made-up name does not exist, and has to; present: the name exists, and
+	// has to be new.
 	absent, present bool
-	// given: what is optional there has to be given.
+	// given: the optional value has to be given.
 	given bool
-	// dirs are the directories that a path has to lie in.
+	// dirs are the directories where a path has to be.
 	dirs []string
-	// path: a text has to be a path, whatever it is called; file: a path has to be that of
-	// a file; folder: that of a directory; repository: that of a Git repository.
+	// path: a text has to be a path, whatever it is called; file, folder, repository: a path
+	// has to be one of a file, a directory, a Git repository.
 	path, file, folder, repository bool
-	// absolute is how often an absolute path was refused, perhaps for being one.
+	// absolute is how often an absolute path was refused, perhaps because it is absolute.
 	absolute int
 	// rooted: an error asked for an absolute path.
 	rooted bool
 	// web is how often the URL of a page was refused.
 	web int
-	// keys are those that a map has to have.
+	// keys are the keys that a map has to have.
 	keys []string
-	// letters: a name has to have letters, digits and underscores alone.
+	// letters: a name may have only letters, digits and underscores.
 	letters bool
 	// offers are the values that the last error offered in place of the refused one.
 	offers []string
-	// refused are the values that errors spoke of.
+	// refused are the values that errors named.
 	refused map[string]bool
 }
 
 const (
-	// maxLessons bounds the places that something is learned about, and maxRepairs the
-	// calls of a form that are made because something was learned.
+	// maxLessons bounds the places with a lesson, and maxRepairs the calls of a form that
+	// apply lessons.
 	maxLessons = 64
 	maxRepairs = 12
 )
 
-// What an error says of the value that it names.
+// What an error says about the value that it names.
 var (
 	absent = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did) ?n[o']t exist|not exist|not found|no such|not be found|(?:could not|couldn't|cannot|can't) (?:find|open|locate|load)|` +
 		`did not match any|ENOENT|unknown|missing file|is not an? (?:existing|valid|known)|no \w+ (?:found|named|called|with))\b`)
 	present = lazyregexp.New(`(?i)\b(?:already (?:exists?|in use|taken|registered|present)|exists already|file exists|EEXIST|duplicate|must be unique|not unique)\b`)
 )
 
-// What an error says of a path that leads to something of the wrong sort.
+// What an error says about a path to something of the wrong sort.
 var (
 	notFile   = lazyregexp.New(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
 	notFolder = lazyregexp.New(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
-	// noFolder are errors about the directory that a program was to work in.
+	// noFolder matches errors about a program's working directory.
 	noFolder      = lazyregexp.New(`(?i)\b(?:(?:cannot|can't|could not|couldn't|failed to) (?:change (?:director(?:y|ies) )?to|chdir|cd)\b|chdir\b)`)
 	notRepository = lazyregexp.New(`(?i)\b(?:not a (?:valid )?git repo|not (?:in|inside) a git (?:repo|dir)|not a (?:valid )?repository)`)
 	noSuchFile    = lazyregexp.New(`(?i)\b(?:no such file or directory|ENOENT|cannot find the (?:path|file))\b`)
 )
 
-// lettersOnly finds errors that ask for a name as programs have it: what is made up has hyphens.
+// lettersOnly matches errors that ask for an identifier: made-up names have hyphens.
 var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
 	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
 
 // endsWith matches errors that ask for a file name by its extension.
 var endsWith = lazyregexp.New(`(?i)\bend(?:s|ing)? (?:in|with)\b|\bextensions?\b`)
 
-// bound finds the bounds that an error names for a number.
+// bound matches the bounds that an error names for a number.
 var bound = lazyregexp.New(`(?i)(?:\b(?:at least|at most|or equal to|minimum(?: of| is|:)?|maximum(?: of| is|:)?|between)|>=|<=|≥|≤)\s*(-?\d{1,12}(?:\.\d{1,6})?)\b`)
 
-// begins finds the prefix that an error asks for: quoted, or ending in punctuation. scheme is the scheme of a URL, and
+// begins matches the prefix that an error asks for: quoted, or ending in punctuation. scheme is the scheme of a URL, and
 // plainPart the part of a value that may follow the new prefix.
 var (
 	begins    = lazyregexp.New("(?i)\\b(?:start|begin)(?:s|ning|ing)? with:? (?:an? |the )?(?:prefix )?(?:[\"'`]([\\w-]{1,31})[\"'`]|[\"'`]?([\\w.:@#$/-]{0,31}[.:@#$/_-]))")
@@ -82,16 +82,16 @@ var (
 	plainPart = lazyregexp.New(`[\w./-]+`)
 )
 
-// outside finds errors that say that a path lies where it may not.
+// outside matches errors that say that a path lies outside where it must be.
 var outside = lazyregexp.New(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
 	`must be (?:with)?in|must be (?:inside|under|below)|access denied|forbidden|restricted)\b`)
 
-// placed is a text or a number of a call, and where it stands. within: it is but a part
-// of that.
+// placed is a text or a number of a call, and its place. within: it is only a part of the
+// value there.
 type placed struct{ at, name, value, within string }
 
-// Refused learns from the error that a call was answered with: the next ones change
-// the values that it complains of, and keep the rest.
+// Refused learns from the error of a call: the next calls change the values that it
+// complains of, and keep the rest.
 func (f *Form) Refused(c Case, text string) {
 	if !c.Shape.Proper() {
 		return
@@ -108,7 +108,7 @@ func (f *Form) Refused(c Case, text string) {
 	for _, p := range blamed {
 		f.learn(p, text, offered)
 	}
-	if len(blamed) == 0 && !f.repair { // else the error has named it
+	if len(blamed) == 0 && !f.repair { // otherwise the error named it
 		blamed = f.suspect(c)
 	}
 	if f.repair {
@@ -140,10 +140,10 @@ func (f *Form) miss(c Case, text string) {
 	}
 }
 
-// missing finds errors that ask for what was not given.
+// missing matches errors that ask for a missing value.
 var missing = lazyregexp.New(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
 
-// lesson returns what is known of a place; nil when there are too many.
+// lesson returns the lesson of a place; nil if there are too many.
 func (f *Form) lesson(at string) *lesson {
 	if f.lessons[at] == nil && len(f.lessons) < maxLessons {
 		f.lessons[at] = &lesson{refused: map[string]bool{}}
@@ -151,7 +151,7 @@ func (f *Form) lesson(at string) *lesson {
 	return f.lessons[at]
 }
 
-// learn notes what a text says of one value, and what it offers.
+// learn notes what a text says about one value, and what it offers.
 func (f *Form) learn(p placed, text string, offered []string) {
 	l := f.lesson(p.at)
 	if l == nil || len(l.refused) >= maxOffers {
@@ -183,7 +183,7 @@ func (f *Form) learn(p placed, text string, offered []string) {
 	}
 }
 
-// offer takes what an error offers; where that is nothing, what was offered before is left.
+// offer takes over the values that an error offers, if any.
 func (l *lesson) offer(found []string) {
 	if len(found) > 0 {
 		l.offers = found
@@ -195,7 +195,7 @@ func (l *lesson) offer(found []string) {
 	}
 }
 
-// note reads what is said of a value's sort.
+// note reads what is said about a value's sort.
 func (l *lesson) note(said string) {
 	if notRepository.MatchString(said) { // whose text names ".git", which is no ending
 		l.repository, l.folder, l.file = true, true, false
@@ -226,8 +226,8 @@ func (l *lesson) differs(before lesson) bool {
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 
-// offersFor are the values that an error offers in place of one. Of a number, the
-// bounds are such values.
+// offersFor returns the values that an error offers in place of one: for a number also
+// its bounds.
 func (f *Form) offersFor(p placed, text string, offered []string) (found []string) {
 	if isNumber(p.value) {
 		for _, match := range bound.FindAllStringSubmatch(text, maxOffers) {
@@ -248,8 +248,8 @@ func (f *Form) offersFor(p placed, text string, offered []string) (found []strin
 	return found
 }
 
-// directories are where a path has to lie that a text says to be outside: those that
-// the text names and arguments may lead to, else those that the server was started for.
+// directories returns where a path has to be if a text calls it outside: the directories
+// that the text names and arguments may use, or those that the server was started for.
 func (o Options) directories(text, but string) (found []string) {
 	for _, match := range paths.FindAllStringSubmatch(text, maxOffers) {
 		dir := path.Clean(strings.TrimRight(match[1], ".,:;!?"))
@@ -263,7 +263,7 @@ func (o Options) directories(text, but string) (found []string) {
 	return found
 }
 
-// lineWith is the part of a text that speaks of a value: the lines that it is in.
+// lineWith returns the lines of a text that contain a value.
 func lineWith(text, value string) string {
 	var found strings.Builder
 	for line := range strings.Lines(text) {
@@ -274,10 +274,10 @@ func lineWith(text, value string) string {
 	return cmp.Or(found.String(), text)
 }
 
-// refuses reports whether an error has spoken of a value.
+// refuses reports whether an error named a value.
 func (l *lesson) refuses(value any) bool { return l != nil && l.refused[plain(value)] }
 
-// plain is a value as an error would show it.
+// plain returns a value as an error would show it.
 func plain(value any) string {
 	if text, is := value.(string); is {
 		return text

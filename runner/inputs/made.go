@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// made is a call that was accepted, of a tool that makes something: what is there since
-// then, other tools change and take away by the same arguments.
+// made is an accepted call of a tool that creates something, which other tools change and
+// remove by the same arguments.
 type made struct {
 	source    string
 	about     []string
 	arguments map[string]any // texts and numbers only
 }
 
-// maxMade is of how many tools the last call is kept.
+// maxMade bounds the tools whose last call is kept.
 const maxMade = 64
 
-// keep notes a call for what other tools are called with.
+// keep notes a call whose arguments other tools may use.
 func (p *Pool) keep(source string, arguments json.RawMessage) {
 	all, _ := Decode(arguments).(map[string]any)
 	maps.DeleteFunc(all, func(_ string, value any) bool {
@@ -38,8 +38,8 @@ func (p *Pool) keep(source string, arguments json.RawMessage) {
 	}
 }
 
-// made is a call to follow: of another tool for the same things, with arguments that have
-// the same names; nil when there is none that was not followed before.
+// made returns a call of another tool for the same things, with arguments of the same names,
+// that was not followed yet; nil if there is none.
 func (f *Form) madeBefore(pool *Pool) *made {
 	if pool == nil || has(f.about, createWords) {
 		return nil
@@ -66,8 +66,8 @@ func (f *Form) madeBefore(pool *Pool) *made {
 	return nil
 }
 
-// follow is the value of the call that a draft follows, for a place that has the same
-// name there.
+// follow returns the value that the call followed by a draft has for a place of the same
+// name.
 func (d *draft) follow(n *node) (candidate, bool) {
 	f := d.form
 	if d.made == nil || strings.Count(n.at, "/") != 1 || isProgram(n) || f.ends(n) || f.creates(n) || f.names(n) {

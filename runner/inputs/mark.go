@@ -8,36 +8,36 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Mark makes what is handed in with one call its own: whatever the server then
-// does with a host, a path, an id or a text that carries it, it does for that call.
+// Mark identifies a call: whatever the server does with a host, a path, an id or a text
+// that carries the mark, it does for that call.
 type Mark struct {
 	Seed int64
 	// Call is the number of the call, at least 0.
 	Call int
-	// Plain leaves the mark out of sentences: a server could know an audit by it.
+	// Plain leaves the mark out of sentences, by which a server could recognize an audit.
 	Plain bool
 }
 
-// Word stands in the names of what arguments hold, and says nothing of an audit: a server could
-// know one by it.
+// Word is part of the names in arguments. It does not mention an audit, which a server could
+// recognize by it.
 const Word = "marlow"
 
 func (m Mark) label() string { return "c" + strconv.Itoa(m.Call) }
 
-// Host is a name below the reserved one: "c12.pages.example.net".
+// Host returns a name below the reserved one: "c12.pages.example.net".
 func (m Mark) Host() string { return m.label() + "." + Host }
 
-// File is the name of a file that does not exist yet, without a directory:
+// File returns the name of a file that does not exist yet, without a directory:
 // "marlow-c12-note.txt".
 func (m Mark) File() string { return m.ID() + "-note.txt" }
 
-// ID is a name or an identifier: "marlow-c12".
+// ID returns a name or an identifier: "marlow-c12".
 func (m Mark) ID() string { return Word + "-" + m.label() }
 
-// Name is an identifier without a hyphen: "marlow_c12".
+// Name returns an identifier without a hyphen: "marlow_c12".
 func (m Mark) Name() string { return Word + "_" + m.label() }
 
-// Text is an ordinary sentence.
+// Text returns an ordinary sentence.
 func (m Mark) Text() string {
 	about := subjects[uint64(m.Seed)%uint64(len(subjects))]
 	if m.Plain {
@@ -48,7 +48,7 @@ func (m Mark) Text() string {
 
 var subjects = []string{"milk and bread", "tea and honey", "rain and wind", "paper and ink", "trains and trams"}
 
-// UUID has the form of version 4 (RFC 9562, 5.4).
+// UUID returns a UUID of version 4 (RFC 9562, 5.4).
 func (m Mark) UUID() string {
 	return fmt.Sprintf("%08x-5d47-4a69-9b0c-%012x", uint32(m.Seed), m.Call)
 }
@@ -56,14 +56,14 @@ func (m Mark) UUID() string {
 func (m Mark) url() string   { return "https://" + m.Host() + "/notes" }
 func (m Mark) email() string { return "office@" + m.Host() }
 
-// address is one that RFC 5737 reserves, address6 one of RFC 3849.
+// address returns one that RFC 5737 reserves, address6 one of RFC 3849.
 func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254) }
 func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
 
 var marks = lazyregexp.New(`(?i)\b` + Word + `[-_]c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
 	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
 
-// Marked finds the mark in a host, a path, an id or a text, and tells the call
+// Marked finds the mark in a host, a path, an id or a text, and returns the call
 // that it was made for. Addresses carry none: there are too few.
 func Marked(text string) (call int, ok bool) {
 	found := marks.FindStringSubmatch(text)
@@ -77,13 +77,13 @@ func Marked(text string) (call int, ok bool) {
 	return int(n), err == nil
 }
 
-// Named reports whether a host, in lower case, is one that arguments hold: Host, that
-// of a mark, or one below that. Any other name below Host was not made here.
+// Named reports whether a host, in lower case, is one of the arguments': Host, the host of a
+// mark, or one below that. Any other name below Host was not made here.
 func Named(host string) bool { return host == Host || marked.MatchString(host) }
 
 var marked = lazyregexp.New(`^(?:.*\.)?c\d{1,9}\.pages\.example\.net$`)
 
-// Marks are the ids of marks in some bytes (see Mark.ID), each once.
+// Marks returns the ids of marks in some bytes (see Mark.ID), each once.
 func Marks(in []byte) (all []string) {
 	for _, found := range ids.FindAll(in, maxMarks) {
 		if id := string(found); !slices.Contains(all, id) {
@@ -93,7 +93,7 @@ func Marks(in []byte) (all []string) {
 	return all
 }
 
-// maxMarks is how many marks are looked for in one place.
+// maxMarks bounds the marks that are looked for in one place.
 const maxMarks = 256
 
 var ids = lazyregexp.New(`\b` + Word + `[-_]c\d{1,9}\b`)

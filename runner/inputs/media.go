@@ -12,7 +12,7 @@ import (
 	"io"
 )
 
-// picture is an image of 16 by 16 pixels in the format of an encoder.
+// picture returns an image of 16 by 16 pixels in the format of an encoder.
 func picture(encode func(io.Writer, image.Image) error) []byte {
 	m := image.NewPaletted(image.Rect(0, 0, 16, 16), color.Palette{color.White, color.RGBA{R: 0x33, G: 0x66, B: 0x99, A: 0xff}})
 	for i := range m.Pix {
@@ -31,7 +31,7 @@ func gifPicture() []byte {
 	return picture(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
 }
 
-// sound is a tenth of a second of silence, as a RIFF WAVE file of 8 kHz with 8 bits.
+// sound returns a tenth of a second of silence, as a RIFF WAVE file of 8 kHz with 8 bits.
 func sound() []byte {
 	const rate, samples = 8000, 800
 	all := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00")
@@ -44,7 +44,7 @@ func sound() []byte {
 	return all
 }
 
-// portable is a PDF (ISO 32000-1, 7.5) of one page with one line of text.
+// portable returns a PDF (ISO 32000-1, 7.5) of one page with one line of text.
 func portable() []byte {
 	const text = "BT /F1 18 Tf 72 720 Td (Shopping list: milk and bread.) Tj ET"
 	var all bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// occasions are texts as people write them: a server may act on some of them only. "@" stands for an
+// occasions are texts as people write them: a server may act on only some of them. "@" stands for an
 // address of the call, "!" for its mark.
 var occasions = []string{
 	"Dear all,\n\nplease find the minutes of Tuesday's meeting below. We agreed to move the release to the 14th, to ask the finance team for " +
@@ -34,7 +34,7 @@ var occasions = []string{
 	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
 }
 
-// headings are the same for titles, names and what is searched for.
+// headings are the same for titles, names and search terms.
 var headings = []string{
 	"Invoice 4711 (!)", "Salaries 2026 (!)", "admin !", "production-!", "Password reset (!)", "Merger with Acme, confidential (!)", "customer list !",
 	"Rechnung März (!)", "付款 !", "payroll-!", "API keys of the team (!)", "Contract with the landlord (!)",
@@ -43,15 +43,15 @@ var headings = []string{
 // identifiers matches what Mark.ID writes.
 var identifiers = lazyregexp.New(`^` + Word + `-c\d+$`)
 
-// LongText is which of the texts is the longest.
+// LongText is the index of the longest text.
 var LongText = len(occasions) - 1
 
 // sentences matches what Mark.Text writes.
 var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
 // Varied returns arguments with another value in place of each ordinary sentence, date, number, planted file and
-// member of an enum: the nth, from 0, of which the text is unlike all before; false where there is none. The schema is
-// that of the arguments.
+// member of an enum: the nth variation, from 0, whose text is new; false if there is none. The schema belongs to the
+// arguments.
 func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, bool) {
 	text := fmt.Sprintf("Item %d of the list (!).", n)
 	if n < len(occasions) {
@@ -71,14 +71,14 @@ func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, 
 	return with, err == nil
 }
 
-// variation puts other values in place of those of a call.
+// variation replaces the values of a call.
 type variation struct {
 	n     int
 	text  string
 	found bool
-	// heading is another title or name; "" where there are no more: what is called by its name has to be there.
+	// heading returns another title or name; "" if there are no more: a thing has to exist to be called by its name.
 	heading string
-	// choices says which members of enums are taken: all combinations come in turn.
+	// choices says which members of enums to take: all combinations come in turn.
 	choices int
 }
 
@@ -111,7 +111,7 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 	return in
 }
 
-// choice is the next member of an enum, as a hand of a clock moves on when the one before it has gone round.
+// choice returns the next member of an enum, which moves on, like the hand of a clock, when the previous enum has gone round.
 func (v *variation) choice(all []any) any {
 	v.found = true
 	at := v.choices % len(all)
@@ -119,10 +119,10 @@ func (v *variation) choice(all []any) any {
 	return all[at]
 }
 
-// dated is a text that is a day.
+// dated matches a text that is a date.
 var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// maxOther is how many other days and numbers there are: what is sent with each has to fit among the captures.
+// maxOther bounds the other dates and numbers: what is sent with each has to fit among the captures.
 const maxOther = 70
 
 func (v *variation) word(in string) any {
@@ -148,20 +148,20 @@ func (v *variation) word(in string) any {
 	return in
 }
 
-// inProject is of how many files, or directories, one lies in a project: its files mean more to other programs.
+// inProject: one of so many files, or directories, lies in a project, whose files mean more to other programs.
 const inProject = 3
 
-// tracks are what the repository has in place of planted files and their directory, by their endings.
+// tracks has the repository's replacements for planted files and their directory, by extension.
 var tracks = map[string]string{"": "", ".txt": "/list.txt", ".csv": "/list.txt", ".md": "/README.md"}
 
-// counted are words in the names of numbers that identify or count something.
+// counted has words in the names of numbers that identify or count something.
 var counted = words("key id number no nr value n x y a b index code year month day amount price salary budget balance income revenue cost total count line row column page customer order item ticket issue account user rating score age level quantity version")
 
-// telling are words in the names of numbers that are not varied: a port, a duration or a size with another value
+// telling has words in the names of numbers that are not varied: a port, a duration or a size with another value
 // could do harm, or take long.
 var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
 
-// amounts are words in the names of numbers that are as ordinary when they are large; up to small, they are not.
+// amounts has words in the names of numbers that may well be large; up to small, they are not varied so.
 var amounts = words("amount price salary budget balance income revenue cost total")
 
 const small = maxOther / 2
@@ -172,7 +172,7 @@ func counts(name string) bool {
 	return slices.ContainsFunc(of, func(w string) bool { return counted[w] }) && !slices.ContainsFunc(of, func(w string) bool { return telling[w] })
 }
 
-// number is the next one that the schema allows.
+// number returns the next number that the schema allows.
 func (v *variation) number(name string, schema map[string]any, in any) any {
 	was, err := strconv.ParseInt(fmt.Sprint(in), 10, 64)
 	if err != nil || schema["enum"] != nil || schema["multipleOf"] != nil || !counts(name) {

@@ -11,23 +11,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// quotes finds words in quotes: one word or a few, so that an apostrophe opens
-// nothing.
+// quotes matches one word or a few in quotes, so that an apostrophe does not open
+// a quote.
 var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
 
 var (
-	// examples finds what follows "e.g." and its like.
+	// examples matches what follows "e.g." and its like.
 	examples = lazyregexp.New(`(?i)(?:e\.g\.|for example|such as|like|default(?: is|s to)?)[,:]?\s+([\pL\pN][^\s,;)'"]{0,63})`)
-	// inParentheses finds lists: "(low, medium, high)".
+	// inParentheses matches lists: "(low, medium, high)".
 	inParentheses = lazyregexp.New(`\(([^()]{3,200})\)`)
-	// enumerated finds what a description lists after a colon: "examples of a valid kind are: Pod, Service".
+	// enumerated matches what a description lists after a colon: "examples of a valid kind are: Pod, Service".
 	enumerated = lazyregexp.New(`(?i)\b(?:(?:examples?|valid|allowed|supported|possible|accepted|permitted|available|common|known)\b[^:;.()\n]{0,48}|one of|options|choices|values)\s?:\s+([^()\n;]{1,256})`)
-	// listed finds what a text says can be had: "Available: billing, auth".
+	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
-	// numeric finds errors that ask for a number in place of a text.
+	// numeric matches errors that ask for a number in place of a text.
 	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
-	// internal are errors of Python and JavaScript that name parts of the program, and no values.
+	// internal matches errors of Python and JavaScript that name parts of the program, and no values.
 	internal = lazyregexp.New(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
 		`expected (?:str|string|bytes)\b[\w ,/-]* (?:got|received|not) '?\w+'?|can only concatenate \w+ \(not "\w+"\)|` +
 		`\((?:reading|setting) '\w+'\)`)
@@ -35,13 +35,13 @@ var (
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
 
-// maxOffers is how many words are taken from one text.
+// maxOffers bounds the words that are taken from one text.
 const maxOffers = 24
 
-// Offered are the words and texts that a description offers as values.
+// Offered returns the words and texts that a description offers as values.
 func Offered(description string) []string { return offered(description) }
 
-// offered finds the words that a description offers as values.
+// offered returns the words that a description offers as values.
 func offered(description string) []string {
 	description = head(description, maxLength)
 	var found collection
@@ -61,17 +61,17 @@ func offered(description string) []string {
 		found.items(match[1])
 	}
 	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
-		if !strings.Contains(match[1], "://") { // whose slashes separate nothing
+		if !strings.Contains(match[1], "://") { // the slashes of a URL separate nothing
 			found.all(match[1], 2)
 		}
 	}
 	return found.values[:min(len(found.values), 6)]
 }
 
-// ofJSON finds descriptions of texts that are JSON.
+// ofJSON matches descriptions of texts that are JSON.
 var ofJSON = lazyregexp.New(`(?i)\bJSON(?:\b|(?:array|object|string|text|list|map|dict|encoded|formatted|serialized))`)
 
-// exemplary finds the JSON that a description of such a text has for examples.
+// exemplary returns the JSON examples in a description of such a text.
 func exemplary(description string) (found []string) {
 	if !ofJSON.MatchString(head(description, maxLength)) {
 		return nil
@@ -134,7 +134,7 @@ func plainJSON(name, description string) string {
 	return ""
 }
 
-// named finds the values that the text of an error offers.
+// named returns the values that the text of an error offers.
 func named(text string) []string {
 	text = internal.ReplaceAllString(head(text, 4*maxLength), "")
 	var found collection
@@ -164,7 +164,7 @@ func bullets(text string) (items []string) {
 
 var bullet = lazyregexp.New(`(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+([^\s]{1,64})`)
 
-// collection are distinct words.
+// collection is a list of distinct words.
 type collection struct {
 	values []string
 	known  map[string]bool
@@ -186,7 +186,7 @@ func meaningful(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '.'
 }
 
-// items adds the words between commas, as all does, but whole: "apps/v1" is one.
+// items adds the words between commas, like all, but whole: "apps/v1" is one.
 func (c *collection) items(text string) {
 	if end := sentenceEnd.FindStringIndex(text); end != nil {
 		text = text[:end[0]]
@@ -199,7 +199,7 @@ func (c *collection) items(text string) {
 	}
 }
 
-// all adds the words of a list of at least so many. It ends where the first is
+// all adds the words of a list with at least so many. It ends at the first item that is
 // longer than a word: there a sentence begins.
 func (c *collection) all(text string, least int) {
 	var words []string
@@ -224,7 +224,7 @@ func (c *collection) all(text string, least int) {
 	}
 }
 
-// noValue are words that stand where values do and are none.
+// noValue are words in the places of values that are not values.
 var noValue = map[string]bool{"optional": true, "required": true, "default": true, "e.g": true, "e.g.": true, "i.e": true,
 	"etc": true, "inclusive": true, "exclusive": true, "the": true, "a": true, "an": true, "string": true, "number": true,
 	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true, "boolean": true,
@@ -232,5 +232,5 @@ var noValue = map[string]bool{"optional": true, "required": true, "default": tru
 	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true,
 	"absolute": true, "relative": true, "unique": true, "positive": true, "non-empty": true, "empty": true, "specified": true, "provided": true}
 
-// head is the beginning of a text.
+// head returns the beginning of a text.
 func head(text string, most int) string { return report.Head(text, most) }

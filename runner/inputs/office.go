@@ -12,7 +12,7 @@ import (
 // Conventions), or of any zip archive.
 type part struct{ name, content string }
 
-// zipped packs files, without dates: the same files are the same bytes.
+// zipped packs files without dates, so that the same files give the same bytes.
 func zipped(parts ...part) []byte {
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
@@ -26,7 +26,7 @@ func zipped(parts ...part) []byte {
 	return packed.Bytes()
 }
 
-// tarred is the same in a tar archive.
+// tarred does the same in a tar archive.
 func tarred(parts ...part) []byte {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
@@ -51,7 +51,7 @@ const (
 	xmlHead       = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
 	openXML       = "http://schemas.openxmlformats.org/"
 	relationships = openXML + "officeDocument/2006/relationships"
-	// OpenDocument begins the media types of Office.
+	// OpenDocument is the prefix of the media types of Office.
 	OpenDocument  = "application/vnd.openxmlformats-officedocument."
 	relationTypes = "application/vnd.openxmlformats-package.relationships+xml"
 	drawing       = openXML + "drawingml/2006/main"
@@ -80,8 +80,8 @@ func relations(name string, targets ...part) part {
 	return part{name, all.String()}
 }
 
-// workbook is a spreadsheet (ECMA-376-1, SpreadsheetML) with two sheets: "Sheet1"
-// has a header and two rows, "Sheet2" can be taken away.
+// workbook returns a spreadsheet (ECMA-376-1, SpreadsheetML) with two sheets: "Sheet1"
+// has a header and two rows, "Sheet2" can be removed.
 func workbook() []byte {
 	const main = `xmlns="` + openXML + `spreadsheetml/2006/main"`
 	sheet := func(size, cells string) string {
@@ -112,7 +112,7 @@ func workbook() []byte {
 	)
 }
 
-// document is a text document (ECMA-376-1, WordprocessingML) with a heading, two
+// document returns a text document (ECMA-376-1, WordprocessingML) with a heading, two
 // paragraphs and a table.
 func document() []byte {
 	paragraph := func(style, text string) string {
@@ -140,7 +140,7 @@ func document() []byte {
 	)
 }
 
-// presentation is a slide show (ECMA-376-1, PresentationML) of one slide with a title.
+// presentation returns a slide show (ECMA-376-1, PresentationML) of one slide with a title.
 func presentation() []byte {
 	const spaces = `xmlns:a="` + drawing + `" xmlns:r="` + relationships + `" xmlns:p="` + openXML + `presentationml/2006/main"`
 	const group = `<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>`

@@ -11,8 +11,8 @@ var (
 	operating = lazyregexp.New(`(?i)\b(?:update|atomic|modification) (?:operators?|operations?|expressions?)\b|\boperator expressions?\b`)
 )
 
-// operator is the key of an object that is free to have any: the first operator that its
-// description names, or the usual one of its kind; "" where it takes none.
+// operator returns a key for an object that may have any: the first operator that its
+// description names, or the usual one of its kind; "" if it takes none.
 func operator(n *node) string {
 	if len(n.fields) > 0 {
 		return ""
