@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -111,8 +112,13 @@ var _ = Describe("What could not be observed is Inconclusive", func() {
 })
 
 // killTracer ends the strace of one Pod from the node, as an OOM kill would. A
-// process of the Pod cannot: the tracer has a user id of its own.
+// process of the Pod cannot: the tracer has a user id of its own. It waits until
+// the server runs, which it does only once it is traced.
 func killTracer(podUID string) error {
+	servers, err := processes("server", podUID)
+	if err != nil || len(servers) == 0 {
+		return cmp.Or(err, os.ErrNotExist)
+	}
 	killed, err := killProcesses("strace", podUID, "-p") // the runner asks one for its version before
 	if err == nil && killed == 0 {
 		err = os.ErrNotExist
@@ -120,12 +126,24 @@ func killTracer(podUID string) error {
 	return err
 }
 
-// killProcesses ends the processes of a name that have some arguments, in the control groups whose path has a
-// text in it, and returns how many there were.
+// killProcesses kills processes, and returns how many there were.
 func killProcesses(name, cgroupPart string, arguments ...string) (killed int, err error) {
+	pids, err := processes(name, cgroupPart, arguments...)
+	for _, pid := range pids {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			return killed, err
+		}
+		killed++
+	}
+	return killed, err
+}
+
+// processes returns the processes of a name that have some arguments, in the control groups whose path has a
+// text in it.
+func processes(name, cgroupPart string, arguments ...string) (pids []int, err error) {
 	comms, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, path := range comms {
 		comm, _ := os.ReadFile(path) // the process may have ended
@@ -140,12 +158,9 @@ func killProcesses(name, cgroupPart string, arguments ...string) (killed int, er
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil {
-			return killed, err
+			return nil, err
 		}
-		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-			return killed, err
-		}
-		killed++
+		pids = append(pids, pid)
 	}
-	return killed, nil
+	return pids, nil
 }
