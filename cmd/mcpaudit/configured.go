@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,10 +70,16 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 	if err := s.startable(); err != nil {
 		return r, err
 	}
+	as := *o
 	if s.Dir != "" {
 		before, err := os.Getwd()
 		if err != nil {
 			return r, err
+		}
+		for _, file := range []*string{&as.outDir, &as.baseline, &as.suppressions, &as.scope, &as.serverJSON} {
+			if *file != "" && !filepath.IsAbs(*file) {
+				*file = filepath.Join(before, *file)
+			}
 		}
 		dir, _ := fill(s.Dir)
 		if err := os.Chdir(dir); err != nil {
@@ -80,7 +87,6 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 		}
 		defer func() { _ = os.Chdir(before) }() // it existed before
 	}
-	as := *o
 	command, env, secrets := s.launch()
 	as.env, as.secrets = append(env, o.env...), secrets
 	return as.audit(ctx, command, stderr)
