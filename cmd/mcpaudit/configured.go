@@ -76,7 +76,7 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 		if err != nil {
 			return r, err
 		}
-		for _, file := range []*string{&as.outDir, &as.baseline, &as.suppressions, &as.scope, &as.serverJSON} {
+		for _, file := range []*string{&as.outDir, &as.baseline, &as.suppressions, &as.scope, &as.serverJSON, &as.sbom} {
 			if *file != "" && !filepath.IsAbs(*file) {
 				*file = filepath.Join(before, *file)
 			}
@@ -98,8 +98,8 @@ func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, st
 	switch {
 	case o.output != "table" && o.output != "json":
 		return errors.New("--all: goes with --output table or json")
-	case o.outDir != "" || o.baseline != "":
-		return errors.New("--all: does not go with --out-dir and --baseline, which are about one server")
+	case o.outDir != "" || o.baseline != "" || o.sbom != "":
+		return errors.New("--all: does not go with --out-dir, --baseline and --sbom, which are about one server")
 	}
 	out, worst := newRows(io.Discard, servers), 0
 	if o.output == "table" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,20 +18,19 @@ import (
 // to its program. It returns a function that removes the installation.
 func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Progress) (remove func(), err error) {
 	of, err := o.launched(plan.Command)
-	if err != nil || of == nil {
-		return func() {}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case of == nil && o.sbom != "":
+		return nil, errors.New("--sbom: the server is no package: it goes with npm:NAME, pypi:NAME or mcpb:FILE")
+	case of == nil:
+		return func() {}, nil
 	}
 	named, arguments := of.Package, of.Arguments
 	if of.Registry == packages.MCPRegistry {
 		progress.Step("ask for " + of.String())
-		exact, resolved, err := of.Resolve(ctx, o.mcpRegistry)
-		if err != nil {
+		if named, err = o.resolve(ctx, of, plan); err != nil {
 			return nil, err
-		}
-		resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, arguments...)
-		named, of = exact, &resolved
-		if text := of.ServerJSON; plan.ServerJSON == nil && len(text) <= maxDeclared && scope.CheckServerJSON(text) == nil {
-			plan.ServerJSON = text
 		}
 	}
 	home, err := os.UserHomeDir()
@@ -49,6 +49,9 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if err != nil {
 		return nil, err
 	}
+	if err := o.writeSBOM(installed); err != nil {
+		return nil, err
+	}
 	program, err := installed.Command(of.Program)
 	if err != nil {
 		return nil, err
@@ -61,6 +64,35 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	plan.Named = append([]string{named.String()}, arguments...)
 	plan.Command, plan.Package = append(program, of.Arguments...), &installed
 	return uninstall, nil
+}
+
+// resolve replaces a server of the MCP registry by its package, and returns its name with the exact version.
+func (o *options) resolve(ctx context.Context, of *packages.Launched, plan *audit.Plan) (packages.Package, error) {
+	exact, resolved, err := of.Resolve(ctx, o.mcpRegistry)
+	if err != nil {
+		return exact, err
+	}
+	resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, of.Arguments...)
+	*of = resolved
+	if text := of.ServerJSON; plan.ServerJSON == nil && len(text) <= maxDeclared && scope.CheckServerJSON(text) == nil {
+		plan.ServerJSON = text
+	}
+	return exact, nil
+}
+
+func (o *options) writeSBOM(of packages.Installed) error {
+	if o.sbom == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	err := of.SBOM(&text)
+	if err == nil {
+		err = cli.Replace(o.sbom, text.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("--sbom: %w", err)
+	}
+	return nil
 }
 
 // launched returns the package that a command names directly or by a launcher; nil for a local

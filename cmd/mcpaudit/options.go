@@ -80,6 +80,8 @@ type options struct {
 	memory  string
 	// program is one of the package's programs.
 	program string
+	// sbom is the file for the SBOM of the package; empty for none.
+	sbom string
 	// mcpRegistry is the URL of the registry behind registry:NAME.
 	mcpRegistry string
 	// config is a client's configuration; all means every server in it. secrets are variable
@@ -96,6 +98,7 @@ func (o *options) flags(c *cobra.Command) {
 	o.auditFlags(c)
 	f := c.Flags()
 	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
+	f.StringVar(&o.sbom, "sbom", "", "file for a CycloneDX SBOM of the package and of all that was installed with it")
 	f.StringVar(&o.mcpRegistry, "mcp-registry", packages.OfficialRegistry, "MCP registry that registry:NAME is looked up in")
 	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
 	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")

@@ -34,6 +34,7 @@ type Installed struct {
 	Secrets []string
 	// programs are the commands of the package by their names.
 	programs map[string][]string
+	locked   []locked
 }
 
 // Script is an install script of a package.
@@ -68,7 +69,7 @@ func (p Package) Install(ctx context.Context, dir string) (Installed, error) {
 		return Installed{}, fmt.Errorf("install %s: %w", p, err)
 	}
 	p.Name = cmp.Or(i.Report.Identifier, p.Name)
-	i.Report = p.report(all)
+	i.Report, i.locked = p.report(all), all
 	for _, s := range i.Scripts {
 		i.Report.Scripts = append(i.Report.Scripts, s.Of)
 	}
