@@ -80,22 +80,19 @@ type BaselineDrift struct {
 
 // DiffBehavior compares two lists of entries.
 func DiffBehavior(before, after Behavior) BehaviorDrift {
-	return BehaviorDrift{Added: lacking(after.Entries, before.Entries), Removed: lacking(before.Entries, after.Entries)}
+	d := BehaviorDrift{Added: missing(after.Entries, before.Entries), Removed: missing(before.Entries, after.Entries)}
+	slices.Sort(d.Added)
+	slices.Sort(d.Removed)
+	return d
 }
 
-func lacking(entries, others []string) []string {
-	have := make(map[string]bool, len(others))
-	for _, entry := range others {
-		have[entry] = true
+// missing returns the elements of a list that another list does not have.
+func missing[T comparable](from, other []T) []T {
+	have := make(map[T]bool, len(other))
+	for _, element := range other {
+		have[element] = true
 	}
-	var all []string
-	for _, entry := range entries {
-		if !have[entry] {
-			all = append(all, entry)
-		}
-	}
-	slices.Sort(all)
-	return all
+	return slices.DeleteFunc(slices.Clone(from), func(element T) bool { return have[element] })
 }
 
 // alike reports whether two audits exercised a server in the same way: only then does

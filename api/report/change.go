@@ -116,13 +116,9 @@ func (d *differ) member(name, path string, before, after any, depth int) {
 }
 
 func (d *differ) members(name, path string, before, after map[string]any, depth int) {
-	keys := map[string]bool{}
-	for _, of := range []map[string]any{before, after} {
-		for key := range of {
-			keys[key] = true
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[key]
 		is, has := after[key]
 		switch at := join(path, key); {
@@ -186,15 +182,6 @@ func scalars(list []any) bool {
 		}
 		return false
 	})
-}
-
-// missing are the elements of a list of scalars that another has not.
-func missing(from, other []any) []any {
-	have := map[any]bool{}
-	for _, element := range other {
-		have[element] = true
-	}
-	return slices.DeleteFunc(slices.Clone(from), func(element any) bool { return have[element] })
 }
 
 func join(path, key string) string {

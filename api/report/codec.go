@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,12 +29,8 @@ func Decode(encoded []byte) (Report, error) {
 		return Report{}, fmt.Errorf("decode report: %d bytes, more than the %d allowed", len(encoded), MaxBytes)
 	}
 	var r Report
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	if err := decoder.Decode(&r); err != nil {
+	if err := json.Unmarshal(encoded, &r); err != nil {
 		return Report{}, fmt.Errorf("decode report: %w", err)
-	}
-	if decoder.More() {
-		return Report{}, fmt.Errorf("decode report: bytes behind the end")
 	}
 	if r.SchemaVersion != SchemaVersion {
 		return Report{}, fmt.Errorf("decode report: schemaVersion %q, want %q", r.SchemaVersion, SchemaVersion)

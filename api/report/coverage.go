@@ -28,21 +28,18 @@ type Coverage struct {
 }
 
 // Nothing reports whether the server advertises nothing that could be exercised.
-func (c Coverage) Nothing() bool {
-	return c.Tools.Listed+c.Resources.Listed+c.ResourceTemplates.Listed+c.Prompts.Listed == 0
-}
+func (c Coverage) Nothing() bool { return c.Measured().Listed == 0 }
 
-// Measured returns what assurance is measured by: the tools, or of a server without any
-// its resources, resource templates and prompts.
-func (c Coverage) Measured() Exercised {
+// Measured returns the counts that assurance rests on: those of the tools, or without
+// tools those of resources, resource templates and prompts together.
+func (c Coverage) Measured() (sum Exercised) {
 	if c.Tools.Listed > 0 {
 		return c.Tools
 	}
-	return Exercised{
-		Listed:   c.Resources.Listed + c.ResourceTemplates.Listed + c.Prompts.Listed,
-		Called:   c.Resources.Called + c.ResourceTemplates.Called + c.Prompts.Called,
-		Accepted: c.Resources.Accepted + c.ResourceTemplates.Accepted + c.Prompts.Accepted,
+	for _, kind := range []Exercised{c.Resources, c.ResourceTemplates, c.Prompts} {
+		sum.Listed, sum.Called, sum.Accepted = sum.Listed+kind.Listed, sum.Called+kind.Called, sum.Accepted+kind.Accepted
 	}
+	return sum
 }
 
 // Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.

@@ -10,15 +10,13 @@ import (
 // Diff compares two manifests item by item, the envelope included. Both may be
 // in any order; the answer is sorted. It takes time in proportion to the size of
 // the manifests, whatever is in them.
-func Diff(before, after Manifest) Drift { return compare(before, after, renamed) }
+func Diff(before, after Manifest) Drift { return compare(before, after, true) }
 
-// DiffByName is Diff for which an item of another name is another item: what of
-// several comparisons is in all of them can be told by the names alone.
-func DiffByName(before, after Manifest) Drift {
-	return compare(before, after, func(_, _ map[Capability]Item, _, _ []Capability) map[Capability]Capability { return nil })
-}
+// DiffByName is Diff without renames: an item of another name is another item. Drifts of
+// several comparisons can then be intersected by name.
+func DiffByName(before, after Manifest) Drift { return compare(before, after, false) }
 
-func compare(before, after Manifest, pair func(was, is map[Capability]Item, removed, added []Capability) map[Capability]Capability) Drift {
+func compare(before, after Manifest, pairRenamed bool) Drift {
 	was, is := before.all(), after.all()
 	var d Drift
 	var added, removed, changed []Capability
@@ -39,7 +37,10 @@ func compare(before, after Manifest, pair func(was, is map[Capability]Item, remo
 	for _, of := range sorted(changed) {
 		texts.item(of, of.String(), was[of], is[of])
 	}
-	pairs := pair(was, is, removed, added)
+	var pairs map[Capability]Capability
+	if pairRenamed {
+		pairs = renamed(was, is, removed, added)
+	}
 	paired := map[Capability]bool{}
 	for _, from := range sorted(slices.Collect(maps.Keys(pairs))) {
 		to := pairs[from]
@@ -54,14 +55,6 @@ func compare(before, after Manifest, pair func(was, is map[Capability]Item, remo
 		texts.text(of.String(), "description", "", is[of].Description)
 	}
 	d.Added, d.Removed, d.Changed, d.Changes = names(added), names(removed), names(changed), texts.changes
-	return d
-}
-
-// DiffWords compares two manifests without what differs by itself from one start of
-// a server to the next: see Item.Words. It has no texts.
-func DiffWords(before, after Manifest) Drift {
-	d := DiffByName(before.spoken(), after.spoken())
-	d.Changes = nil
 	return d
 }
 
@@ -83,7 +76,8 @@ func (m Manifest) all() map[Capability]Item {
 	return all
 }
 
-// spoken is the manifest with the digests of the words in place of the others.
+// spoken returns the manifest with Words in place of its digests: what is left is the same
+// at each start of the server.
 func (m Manifest) spoken() Manifest {
 	each := func(items []Item) []Item {
 		words := make([]Item, len(items))
@@ -133,9 +127,8 @@ func sorted(list []Capability) []Capability {
 
 func names(list []Capability) []string {
 	var all []string
-	for _, of := range list {
+	for _, of := range sorted(list) {
 		all = append(all, of.String())
 	}
-	slices.Sort(all)
 	return all
 }

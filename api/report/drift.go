@@ -67,7 +67,7 @@ func outgrown(baseline, r Report) bool {
 // changed may be beyond what the reports keep.
 func manifestChanged(baseline, r Report, drift Drift) Finding {
 	severity, message := SeverityHigh, "The manifest is not the one of the baseline"
-	if !drift.Empty() && DiffWords(baseline.Manifest, r.Manifest).Empty() {
+	if !drift.Empty() && DiffByName(baseline.Manifest.spoken(), r.Manifest.spoken()).Empty() {
 		severity = SeverityLow
 		message += ", in times, numbers, ids or the order of a list only"
 	}
@@ -82,16 +82,13 @@ func manifestChanged(baseline, r Report, drift Drift) Finding {
 		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
 }
 
-// behaviorChanged is the finding that the server does what it did not. With another
-// manifest it may well have to.
+// behaviorChanged is the finding that the server does what it did not.
 func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Finding {
-	severity, manifest := SeverityLow, "the manifest is the same"
+	severity := SeverityLow
 	if slices.ContainsFunc(drift.Added, grave) {
 		severity = SeverityMedium
 	}
-	if renewed {
-		severity, manifest = SeverityInfo, "the manifest has changed as well"
-	}
+	severity, manifest := besideManifest(severity, renewed)
 	version := ""
 	if was, is := baseline.Server.Version, r.Server.Version; was != is {
 		version = fmt.Sprintf(", version %s was %s", quote(is), quote(was))
@@ -101,12 +98,18 @@ func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Find
 		fmt.Sprintf("behaviour digest %s, baseline %s", r.Behavior.Digest, baseline.Behavior.Digest))
 }
 
+// besideManifest lowers a severity to Info if the manifest was renewed: the server may
+// well have to do more. It also says what became of the manifest.
+func besideManifest(severity Severity, renewed bool) (Severity, string) {
+	if renewed {
+		return SeverityInfo, "the manifest has changed as well"
+	}
+	return severity, "the manifest is the same"
+}
+
 // enablesMore is the finding that the server enables what it did not.
 func enablesMore(r Report, enabled []string, renewed bool) Finding {
-	severity, manifest := SeverityMedium, "the manifest is the same"
-	if renewed {
-		severity, manifest = SeverityInfo, "the manifest has changed as well"
-	}
+	severity, manifest := besideManifest(SeverityMedium, renewed)
 	return found(r, RuleEnablesMore, severity, MitigateEnablesMore, "Enables more than the baseline", PhaseCall,
 		fmt.Sprintf("The server enables what it did not in the audit of the baseline (%s): %s.", manifest, few(enabled)),
 		fmt.Sprintf("exposure %d %s", r.Exposure.Score, r.Exposure.Level))

@@ -24,11 +24,10 @@ const (
 // it. Neither is longer than MaxChangeBytes.
 func excerpts(before, after string) (from, to string) {
 	if len(before) > shortText || len(after) > shortText {
-		was, is := words(before), words(after)
-		before, after = hunks(was, is)
+		before, after = hunks(words(before), words(after))
 	}
 	if len(before) > MaxChangeBytes || len(after) > MaxChangeBytes {
-		skip := max(shared(before, after)-context, 0)
+		skip := max(shared([]byte(before), []byte(after))-context, 0)
 		for skip > 0 && !utf8.RuneStart(before[skip]) {
 			skip--
 		}
@@ -39,8 +38,8 @@ func excerpts(before, after string) (from, to string) {
 	return Cut(before, MaxChangeBytes), Cut(after, MaxChangeBytes)
 }
 
-// shared returns how many bytes two texts begin with that are the same.
-func shared(a, b string) int {
+// shared returns the length of the common prefix.
+func shared[T comparable](a, b []T) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -70,8 +69,7 @@ type hunk struct{ aFrom, aTo, bFrom, bTo int }
 // hunks writes what differs of either text.
 func hunks(a, b []string) (before, after string) {
 	var was, is strings.Builder
-	all := merged(differing(a, b))
-	for _, h := range all {
+	for _, h := range merged(differing(a, b)) {
 		piece(&was, a, h.aFrom, h.aTo)
 		piece(&is, b, h.bFrom, h.bTo)
 	}
@@ -108,10 +106,7 @@ func merged(all []hunk) []hunk {
 // differing are the stretches in which two texts differ, by their longest common
 // subsequence; one stretch where that would take too long.
 func differing(a, b []string) []hunk {
-	first := 0
-	for first < len(a) && first < len(b) && a[first] == b[first] {
-		first++
-	}
+	first := shared(a, b)
 	aEnd, bEnd := len(a), len(b)
 	for aEnd > first && bEnd > first && a[aEnd-1] == b[bEnd-1] {
 		aEnd, bEnd = aEnd-1, bEnd-1

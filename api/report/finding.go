@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +26,11 @@ var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, Seve
 // Rank orders severities: 4 for Critical down to 0 for Info, -1 for a word
 // that is none.
 func (s Severity) Rank() int {
-	for i, known := range Severities {
-		if s == known {
-			return len(Severities) - 1 - i
-		}
+	i := slices.Index(Severities, s)
+	if i < 0 {
+		return -1
 	}
-	return -1
+	return len(Severities) - 1 - i
 }
 
 // AtLeast reports whether s reaches the threshold. Nothing reaches an empty or
@@ -218,13 +218,16 @@ func Count(findings []Finding) Counts {
 	return c
 }
 
+// bySeverity returns the numbers in the order of Severities.
+func (c Counts) bySeverity() []int { return []int{c.Critical, c.High, c.Medium, c.Low, c.Info} }
+
 // Total is the number of all findings.
-func (c Counts) Total() int { return c.Critical + c.High + c.Medium + c.Low + c.Info }
+func (c Counts) Total() int { return c.AtOrAbove(SeverityInfo) }
 
 // AtOrAbove is the number of findings that reach the threshold.
 func (c Counts) AtOrAbove(threshold Severity) int {
 	n := 0
-	for i, of := range []int{c.Critical, c.High, c.Medium, c.Low, c.Info} {
+	for i, of := range c.bySeverity() {
 		if Severities[i].AtLeast(threshold) {
 			n += of
 		}
@@ -235,7 +238,7 @@ func (c Counts) AtOrAbove(threshold Severity) int {
 // String lists what is there: "2 High, 1 Low (1 suppressed)"; "none" when nothing is.
 func (c Counts) String() string {
 	var parts []string
-	for i, of := range []int{c.Critical, c.High, c.Medium, c.Low, c.Info} {
+	for i, of := range c.bySeverity() {
 		if of > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", of, Severities[i]))
 		}

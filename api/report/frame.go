@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -52,16 +53,11 @@ func WriteFrame(w io.Writer, encoded []byte) error {
 	if err := zip.Close(); err != nil {
 		return fmt.Errorf("compress report: %w", err)
 	}
-	text := base64.StdEncoding.EncodeToString(packed.Bytes())
-	var out strings.Builder
-	out.WriteString(FrameBegin + "\n")
-	for len(text) > 0 {
-		n := min(frameWidth, len(text))
-		out.WriteString(text[:n] + "\n")
-		text = text[n:]
+	lines := []string{FrameBegin}
+	for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString(packed.Bytes())), frameWidth) {
+		lines = append(lines, string(line))
 	}
-	out.WriteString(FrameEnd + "\n")
-	if _, err := io.WriteString(w, out.String()); err != nil {
+	if _, err := io.WriteString(w, strings.Join(append(lines, FrameEnd, ""), "\n")); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
