@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 )
 
-// The most that is read of an envelope, which anybody may have written.
+// The bounds of an envelope, which anybody may have written.
 const (
 	MaxEnvelopeBytes = 256 << 10
 	maxSignatures    = 16
@@ -23,21 +21,17 @@ type Envelope struct {
 	Signatures  []Signature `json:"signatures"`
 }
 
-// Signature is one of an envelope. KeyID is a hint that nothing here is decided by, and
-// that Sign leaves out: libraries that expect it in another form pass over a signature
-// whose hint is not theirs.
+// Signature is a signature of an envelope. KeyID is a hint that Verify ignores and Sign
+// leaves out: some libraries skip a signature whose hint has not the form they expect.
 type Signature struct {
 	KeyID string `json:"keyid,omitempty"`
 	Sig   string `json:"sig"` // base64
 }
 
-// PAE is DSSE's pre-authentication encoding: what is signed, so that neither the type
-// nor the payload can be taken for the other.
+// PAE returns DSSE's pre-authentication encoding, which is what is signed. Its lengths keep
+// the type and the payload apart.
 func PAE(payloadType string, payload []byte) []byte {
-	var b bytes.Buffer
-	b.WriteString("DSSEv1 " + strconv.Itoa(len(payloadType)) + " " + payloadType + " " + strconv.Itoa(len(payload)) + " ")
-	b.Write(payload)
-	return b.Bytes()
+	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
 }
 
 // Sign puts a statement into an envelope with one signature.
@@ -59,28 +53,24 @@ func (k *PrivateKey) Sign(s Statement) (Envelope, error) {
 // Why an envelope is refused.
 var (
 	ErrNoSignature  = errors.New("the envelope has no signature")
-	ErrBadSignature = errors.New("no signature of the envelope is by this key: it is another key's, or the payload was changed")
+	ErrBadSignature = errors.New("no signature of the envelope is by this key: it was signed with another key, or the payload was changed")
 )
 
-// Decode reads an envelope. It trusts nothing of it: see Verify.
+// Decode parses an envelope. Verify has to check it before anything in it is trusted.
 func Decode(encoded []byte) (Envelope, error) {
 	if len(encoded) > MaxEnvelopeBytes {
 		return Envelope{}, fmt.Errorf("decode envelope: %d bytes, more than the %d allowed", len(encoded), MaxEnvelopeBytes)
 	}
 	if len(bytes.TrimSpace(encoded)) == 0 {
-		return Envelope{}, errors.New("decode envelope: it is empty: give a DSSE envelope, as mcpaudit attest --key prints it")
+		return Envelope{}, errors.New("decode envelope: empty input; give a DSSE envelope as printed by mcpaudit attest --key")
 	}
 	var e Envelope
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	if err := decoder.Decode(&e); err != nil {
+	if err := json.Unmarshal(encoded, &e); err != nil {
 		return Envelope{}, fmt.Errorf("decode envelope: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Envelope{}, errors.New("decode envelope: something follows its end")
 	}
 	switch {
 	case e.PayloadType == "" && e.Payload == "" && len(e.Signatures) == 0:
-		return Envelope{}, errors.New("decode envelope: it is none: give a DSSE envelope, as mcpaudit attest --key prints it")
+		return Envelope{}, errors.New("decode envelope: not a DSSE envelope; give one as printed by mcpaudit attest --key")
 	case e.PayloadType != PayloadType:
 		return Envelope{}, fmt.Errorf("decode envelope: payloadType is %q, want %s", e.PayloadType, PayloadType)
 	case len(e.Signatures) > maxSignatures:
@@ -89,8 +79,8 @@ func Decode(encoded []byte) (Envelope, error) {
 	return e, nil
 }
 
-// Verify returns the statement of an envelope that the key has signed. Nothing of the
-// payload is looked at before that is known.
+// Verify returns the statement of an envelope that was signed with the key. It checks the
+// signature before it parses the payload.
 func (e Envelope) Verify(key *PublicKey) (Statement, error) {
 	if len(e.Signatures) == 0 {
 		return Statement{}, ErrNoSignature
@@ -109,20 +99,16 @@ func (e Envelope) Verify(key *PublicKey) (Statement, error) {
 		return Statement{}, ErrBadSignature
 	}
 	var s Statement
-	decoder := json.NewDecoder(bytes.NewReader(payload))
-	if err := decoder.Decode(&s); err != nil {
+	if err := json.Unmarshal(payload, &s); err != nil {
 		return Statement{}, fmt.Errorf("decode statement: %w", err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Statement{}, errors.New("decode statement: something follows its end")
-	}
 	if err := s.check(); err != nil {
-		return Statement{}, fmt.Errorf("the statement is signed, and cannot be: %w", err)
+		return Statement{}, fmt.Errorf("the statement is signed but invalid: %w", err)
 	}
 	return s, nil
 }
 
-// decode64 reads either of the alphabets, as DSSE asks for.
+// decode64 accepts the standard and the URL-safe alphabet, as DSSE requires.
 func decode64(text string) ([]byte, error) {
 	if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
 		return decoded, nil

@@ -17,27 +17,27 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 )
 
-// The largest file of a key that is read, and the largest cost of scrypt that an
-// encrypted one may ask for (the memory is 128 * N * r bytes): cosign's own is N 2^16,
-// r 8, which are 64 MiB.
+// The bounds of a key file and of the scrypt cost that an encrypted key may ask for. The
+// cost is N * r, and scrypt takes 128 bytes of memory for each unit: cosign uses N 2^16
+// and r 8, which take 64 MiB.
 const (
 	maxKeyBytes    = 16 << 10
 	maxScryptCost  = 1 << 19
 	maxScryptTimes = 8
 )
 
-// PrivateKey signs: ECDSA over P-256 with SHA-256, or Ed25519, as cosign does it.
+// PrivateKey signs as cosign does: with ECDSA P-256 and SHA-256, or with Ed25519.
 type PrivateKey struct{ signer crypto.Signer }
 
-// PublicKey verifies.
+// PublicKey verifies signatures of a PrivateKey.
 type PublicKey struct{ key crypto.PublicKey }
 
-// ErrPassword says that the key is encrypted, and not with this password.
+// ErrPassword says that an encrypted key cannot be decrypted with the given password.
 var ErrPassword = errors.New("the key is encrypted, and the password is wrong or missing")
 
 const kinds = "want ECDSA P-256 or Ed25519, as PKCS#8 or SEC 1 in PEM, or as cosign generate-key-pair makes it"
 
-// ReadPrivateKey reads a key in PEM; password is for one that cosign has encrypted.
+// ReadPrivateKey reads a private key in PEM. The password is for a key that cosign encrypted.
 func ReadPrivateKey(encoded, password []byte) (*PrivateKey, error) {
 	block, err := readPEM(encoded)
 	if err != nil {
@@ -56,7 +56,7 @@ func ReadPrivateKey(encoded, password []byte) (*PrivateKey, error) {
 		}
 		key, err = x509.ParsePKCS8PrivateKey(plain)
 	default:
-		return nil, fmt.Errorf("read private key: PEM of type %q: %s", block.Type, kinds)
+		return nil, fmt.Errorf("read private key: unsupported PEM type %q: %s", block.Type, kinds)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read private key: %w: %s", err, kinds)
@@ -71,14 +71,14 @@ func ReadPrivateKey(encoded, password []byte) (*PrivateKey, error) {
 	return &PrivateKey{signer}, nil
 }
 
-// open decrypts a box; tests watch it.
+// open is replaced by tests.
 var open = encrypted.Decrypt
 
-// decrypting has one key decrypted at a time: each takes the memory of maxScryptCost,
-// and the manager reads the key for each audit, with as many workers as it was given.
+// decrypting allows one decryption at a time: each may take the memory of maxScryptCost,
+// and all workers of the manager read the key, one audit each.
 var decrypting sync.Mutex
 
-// decrypt opens the box of a cosign key: JSON that names scrypt and NaCl's secretbox.
+// decrypt decrypts a cosign key: JSON with the parameters of scrypt and NaCl's secretbox.
 func decrypt(box, password []byte) ([]byte, error) {
 	var asked struct {
 		KDF struct {
@@ -125,12 +125,12 @@ func readPEM(encoded []byte) (*pem.Block, error) {
 	}
 	block, _ := pem.Decode(encoded)
 	if block == nil {
-		return nil, errors.New("read key: it is no PEM")
+		return nil, errors.New("read key: not PEM")
 	}
 	return block, nil
 }
 
-// checkKind refuses a key that is neither ECDSA P-256 nor Ed25519.
+// checkKind accepts ECDSA P-256 and Ed25519.
 func checkKind(key crypto.PublicKey) error {
 	curve, isECDSA := key.(*ecdsa.PublicKey)
 	if _, ok := key.(ed25519.PublicKey); ok || isECDSA && curve.Curve == elliptic.P256() {
@@ -139,7 +139,7 @@ func checkKind(key crypto.PublicKey) error {
 	return fmt.Errorf("%T: %s", key, kinds)
 }
 
-// Public is the key that verifies what this one signs.
+// Public returns the key that verifies the signatures of k.
 func (k *PrivateKey) Public() *PublicKey { return &PublicKey{k.signer.Public()} }
 
 func (k *PrivateKey) sign(message []byte) ([]byte, error) {

@@ -1,6 +1,6 @@
-// Package statement makes a report into an in-toto statement about the image that was
-// audited, signs it in a DSSE envelope, and reads such envelopes again. The manager does
-// the first two for each report that it stores, the command line all of it.
+// Package statement turns a report into an in-toto statement about the audited image,
+// signs it in a DSSE envelope, and verifies such envelopes. The manager makes and signs a
+// statement for each report that it stores; the command line does all three.
 //
 // Formats: in-toto Statement v1
 // (https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md), DSSE v1
@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,18 +18,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// What a statement says that it is.
+// The types of a statement and its envelope.
 const (
-	// Type is the one of in-toto's statements.
+	// Type of an in-toto statement.
 	Type = "https://in-toto.io/Statement/v1"
-	// PredicateType is ours: fields are added to it, and none changes its meaning.
+	// PredicateType is our own. Fields may be added; none changes its meaning.
 	PredicateType = "https://mcpaudit.dev/attestation/audit/v1"
-	// PayloadType is in-toto's in a DSSE envelope.
+	// PayloadType of an in-toto statement in a DSSE envelope.
 	PayloadType = "application/vnd.in-toto+json"
 )
 
-// maxCommandBytes is the longest command line that is attested, in bytes: who checks a
-// statement has to compare it. maxStatementBytes bounds the whole.
+// The bounds of a command line, which has to be compared whole, and of a statement.
 const (
 	maxCommandBytes   = 8 << 10
 	maxStatementBytes = 128 << 10
@@ -50,7 +48,7 @@ type Subject struct {
 	Digest map[string]string `json:"digest"`
 }
 
-// Predicate says what the audit came to, and what one has to know to rely on it.
+// Predicate has the verdict of the audit, and what it rests on.
 type Predicate struct {
 	Verdict report.Verdict `json:"verdict"`
 	Reason  report.Reason  `json:"reason"`
@@ -62,7 +60,7 @@ type Predicate struct {
 	FailOn   report.Severity `json:"failOn,omitempty"`
 	Findings report.Counts   `json:"findings"`
 
-	// Audit is who asked for it; nil if no operator ran it.
+	// Audit that asked for it; nil if no operator ran it.
 	Audit  *Audit  `json:"audit,omitempty"`
 	Image  Audited `json:"image"`
 	Server Server  `json:"server"`
@@ -71,11 +69,10 @@ type Predicate struct {
 	BehaviorDigest string          `json:"behaviorDigest,omitempty"`
 	RulesetDigest  string          `json:"rulesetDigest,omitempty"`
 	Coverage       report.Coverage `json:"coverage"`
-	// Assurance is how much of the server the verdict rests on; nil in statements of earlier
-	// versions, which is less than any that somebody asks for.
+	// Assurance is how much of the server the verdict rests on. It is nil in statements of
+	// earlier versions, which is below every level that a policy can ask for.
 	Assurance *report.Assurance `json:"assurance,omitempty"`
-	// Exposure says what the server enables; nil in statements of earlier versions, which says
-	// nothing about it.
+	// Exposure says what the server enables; nil, in statements of earlier versions, if unknown.
 	Exposure *Exposure `json:"exposure,omitempty"`
 
 	Runner  report.Component `json:"runner"`
@@ -83,10 +80,9 @@ type Predicate struct {
 	Network report.Network   `json:"network"`
 	// Probe is how the server was exercised.
 	Probe report.ProbeRun `json:"probe"`
-	// DeclaredScope is the digest of what the audit, in place of the server, declared the
-	// server to be for; empty if it declared nothing.
+	// DeclaredScope is the digest of spec.declaredScope; empty if the audit declared none.
 	DeclaredScope string `json:"declaredScope,omitempty"`
-	// Suppressed are the rules whose findings the audit suppressed, each once.
+	// Suppressed lists the rules with suppressed findings, sorted, each once.
 	Suppressed []string `json:"suppressed,omitempty"`
 
 	StartedOn  time.Time `json:"startedOn"`
@@ -102,17 +98,17 @@ type Exposure struct {
 	Combinations []report.CombinationName `json:"combinations,omitempty"`
 }
 
-// Server says what was run in the image.
+// Server describes the server that ran in the image.
 type Server struct {
 	Name            string           `json:"name,omitempty"`
 	Version         string           `json:"version,omitempty"`
 	ProtocolVersion string           `json:"protocolVersion,omitempty"`
 	Transport       report.Transport `json:"transport,omitempty"`
-	// Command is the whole command line: another one of the same image was not audited.
+	// Command is the whole command line. The verdict holds for no other.
 	Command []string `json:"command"`
-	// Environment names what the audit set besides; nil if nothing.
+	// Environment names the variables and the directory that the audit set; nil if none.
 	Environment *report.Environment `json:"environment,omitempty"`
-	// CodePaths are where its code came from, as in a report; absent where that is not known.
+	// CodePaths are the places that its code came from, as in a report; absent if unknown.
 	CodePaths []string `json:"codePaths,omitempty"`
 }
 
@@ -124,14 +120,14 @@ type Audit struct {
 	UID       string `json:"uid"`
 }
 
-// Audited says how it is known which image was audited.
+// Audited names the image as the audit knew it, and who vouches for its digest.
 type Audited struct {
-	// Reference as the spec named it; it may have a tag that names another image by now.
+	// Reference in the spec. Its tag may name another image by now.
 	Reference string `json:"reference,omitempty"`
 	// Platform that was run, if the image is for several.
 	Platform string `json:"platform,omitempty"`
-	// KnownBy is Operator (it ran the image by the digest) or Claim (who made the
-	// statement says so: the audit did not run an image).
+	// KnownBy is Operator (it ran the image by the digest) or Claim (the author of the
+	// statement names the image; the audit did not run one).
 	KnownBy KnownBy `json:"knownBy"`
 }
 
@@ -147,19 +143,17 @@ const (
 // Image is the subject of a statement.
 type Image struct {
 	Audited
-	// Audit is who asked for it; nil if no operator ran it.
+	// Audit that asked for it; nil if no operator ran it.
 	Audit *Audit
 	// Digests of manifests or indexes, "sha256:" and 64 hex digits each; at least one.
 	Digests []string
 }
 
-// ErrNoImage says that there is no digest that a statement could be about.
+// ErrNoImage says that the audit knows no digest for a statement to be about.
 var ErrNoImage = errors.New("the audit has no image")
 
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-
-// New makes the statement of a report about an image. A Pass of an audit that was not
-// complete is refused: there is none, whatever the report says.
+// New makes a statement about an image from a report. It refuses the Pass of an audit that
+// was not complete.
 func New(r report.Report, of Image) (Statement, error) {
 	if r.Server.URL != "" {
 		return Statement{}, fmt.Errorf("%w: the server of %s was not run", ErrNoImage, r.Server.URL)
@@ -176,14 +170,13 @@ func New(r report.Report, of Image) (Statement, error) {
 		},
 		Audit: of.Audit, Probe: r.Probe, DeclaredScope: scopeDigest(r.DeclaredScope), Suppressed: suppressed(r.Findings),
 		ManifestDigest: r.ManifestDigest, BehaviorDigest: r.Behavior.Digest, RulesetDigest: r.RulesetDigest,
-		Coverage: r.Coverage, Runner: r.Runner, Tracer: r.Tracer, Network: r.Network,
+		Coverage: r.Coverage, Exposure: exposure(r.Exposure), Runner: r.Runner, Tracer: r.Tracer, Network: r.Network,
 		StartedOn: r.StartTime.UTC(), FinishedOn: r.EndTime.UTC(),
 	}}
 	if r.Assurance.Level != "" {
 		s.Predicate.Assurance = &r.Assurance
 	}
-	s.Predicate.Exposure = exposure(r.Exposure)
-	for _, digest := range slices.Compact(of.Digests) {
+	for _, digest := range slices.Compact(slices.Clone(of.Digests)) {
 		s.Subject = append(s.Subject, Subject{Repository(of.Reference), map[string]string{"sha256": strings.TrimPrefix(digest, "sha256:")}})
 	}
 	return s, s.check()
@@ -200,14 +193,14 @@ func exposure(of *report.Exposure) *Exposure {
 	return e
 }
 
-// scopeDigest is over the JSON of a scope; empty for none.
+// scopeDigest returns the digest of a scope's JSON; empty for no scope.
 func scopeDigest(scope *report.DeclaredScope) string {
 	if scope == nil {
 		return ""
 	}
 	encoded, err := json.Marshal(scope)
 	if err != nil {
-		panic(err) // it is of strings
+		panic(err) // strings always encode
 	}
 	return "sha256:" + report.Sum(encoded)
 }
@@ -223,8 +216,8 @@ func suppressed(findings []report.Finding) []string {
 	return slices.Compact(rules)
 }
 
-// check tells what no statement of ours may say; New makes none of them, and Verify
-// accepts none, whoever signed it.
+// check returns what is wrong with a statement. New and Verify refuse it then, whoever
+// signed it.
 func (s Statement) check() error {
 	p := s.Predicate
 	switch {
@@ -239,7 +232,7 @@ func (s Statement) check() error {
 		return err
 	}
 	for _, subject := range s.Subject {
-		if len(subject.Digest) != 1 || !digestForm.MatchString("sha256:"+subject.Digest["sha256"]) {
+		if len(subject.Digest) != 1 || !report.IsDigest("sha256:"+subject.Digest["sha256"]) {
 			return fmt.Errorf("the digest of subject %q is not sha256: and 64 hex digits", subject.Name)
 		}
 	}
@@ -249,23 +242,24 @@ func (s Statement) check() error {
 func (p Predicate) check() error {
 	switch {
 	case p.Verdict != report.VerdictPass && p.Verdict != report.VerdictFail && p.Verdict != report.VerdictInconclusive:
-		return fmt.Errorf("verdict %q is none", p.Verdict)
+		return fmt.Errorf("unknown verdict %q", p.Verdict)
 	case p.Verdict == report.VerdictPass && (!p.Complete || p.Incomplete != nil || p.Reason != report.ReasonPassed):
 		return errors.New("a Pass of an audit that was not complete: audit the server again")
 	case p.Verdict == report.VerdictPass && p.FailOn != "" && p.Findings.AtOrAbove(p.FailOn) > p.Findings.Suppressed:
 		return fmt.Errorf("a Pass with findings that reach the threshold %s: audit the server again", p.FailOn)
 	case p.Image.KnownBy != KnownByOperator && p.Image.KnownBy != KnownByClaim:
-		return fmt.Errorf("image.knownBy %q is neither Operator nor Claim", p.Image.KnownBy)
+		return fmt.Errorf("unknown image.knownBy %q (want Operator or Claim)", p.Image.KnownBy)
 	}
 	return checkCommand(p.Server.Command)
 }
 
-// checkCommand reports whether a command line is there, and there whole.
+// checkCommand demands a whole command line.
 func checkCommand(command []string) error {
 	switch {
 	case len(command) == 0:
 		return errors.New("no command: a verdict is about an image and how it is started")
-	case slices.ContainsFunc(command, cut):
+	// A word that was cut could be another one that begins like it.
+	case slices.ContainsFunc(command, func(word string) bool { return report.WasCut(word, report.MaxPathBytes) }):
 		return errors.New("the report had no room for the whole command line, and another one that begins like it was not audited: give the server its arguments in a file of the image")
 	}
 	length := 0
@@ -277,10 +271,6 @@ func checkCommand(command []string) error {
 	}
 	return nil
 }
-
-// cut reports whether the report has no more than the beginning of a word
-// (report.MaxPathBytes), and cannot tell two such words apart.
-func cut(word string) bool { return report.WasCut(word, report.MaxPathBytes) }
 
 // About reports whether the statement is about an image with this digest.
 func (s Statement) About(digest string) bool {
@@ -299,7 +289,7 @@ func (s Statement) Encode() ([]byte, error) {
 	return encoded, nil
 }
 
-// Repository is the name of an image without its tag and digest.
+// Repository returns the name of an image without its tag and digest.
 func Repository(reference string) string {
 	name, _, _ := strings.Cut(reference, "@")
 	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
@@ -308,11 +298,11 @@ func Repository(reference string) string {
 	return name
 }
 
-// ReadImage reads NAME@sha256:DIGEST, as somebody gives it who says what was audited.
+// ReadImage parses NAME@sha256:DIGEST, the user's claim of what was audited.
 func ReadImage(reference string) (Image, error) {
 	name, digest, _ := strings.Cut(reference, "@")
-	if name == "" || !digestForm.MatchString(digest) {
-		return Image{}, fmt.Errorf("%q is no image by digest: give NAME@sha256: and 64 hex digits", reference)
+	if name == "" || !report.IsDigest(digest) {
+		return Image{}, fmt.Errorf("%q does not name an image by digest: give NAME@sha256: and 64 hex digits", reference)
 	}
 	return Image{Audited: Audited{Reference: reference, KnownBy: KnownByClaim}, Digests: []string{digest}}, nil
 }

@@ -134,7 +134,7 @@ var _ = Describe("The statement of an audit", Serial, func() {
 	},
 		Entry("there is no Secret", keySecret, nil, "there is no such Secret"),
 		Entry("no key in it", keySecret, map[string][]byte{"tls.key": nil}, "it has no entry cosign.key"),
-		Entry("a broken key", keySecret, map[string][]byte{"cosign.key": []byte("a key")}, "it is no PEM"),
+		Entry("a broken key", keySecret, map[string][]byte{"cosign.key": []byte("a key")}, "not PEM"),
 		Entry("a Secret that may not be read", "another", nil, "grant get on it by a Role"),
 	)
 
