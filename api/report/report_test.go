@@ -228,11 +228,12 @@ func TestEncodeIsStable(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for name, text := range map[string]string{
-		"another version": `{"schemaVersion":"mcpaudit.dev/report/v9"}`,
-		"no version":      `{}`,
-		"trailing bytes":  `{"schemaVersion":"` + SchemaVersion + `"}{}`,
-		"too large":       strings.Repeat(" ", MaxBytes) + `{}`,
-		"no JSON":         `hello`,
+		"another version":  `{"schemaVersion":"mcpaudit.dev/report/v9"}`,
+		"no version":       `{}`,
+		"trailing bytes":   `{"schemaVersion":"` + SchemaVersion + `"}{}`,
+		"trailing bracket": `{"schemaVersion":"` + SchemaVersion + `"}]`,
+		"too large":        strings.Repeat(" ", MaxBytes) + `{}`,
+		"no JSON":          `hello`,
 	} {
 		if _, err := Decode([]byte(text)); err == nil {
 			t.Errorf("%s: accepted", name)
