@@ -1,6 +1,6 @@
-// Package plan has what an audit is asked to do, in one struct: the manager writes it into
-// the audit Pod, the runner reads it there, the engine works by it, and the flags of the
-// command line fill it in. Defaults and ranges are here once; tests hold the CRD to them.
+// Package plan describes an audit to make. The manager writes a Plan into the audit Pod, where
+// the runner reads it; the command line makes one from its flags. Defaults and ranges are
+// declared here; tests compare the CRD with them.
 package plan
 
 import (
@@ -15,59 +15,57 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Variable is the environment variable of the runner that holds the plan, as JSON.
+// Variable is the environment variable that has the runner's plan as JSON.
 const Variable = "MCPAUDIT_PLAN"
 
-// Plan says what to audit, and what the verdict is measured by. What is not given has its
-// default.
+// Plan says what to audit and how to judge it. Optional fields have defaults.
 type Plan struct {
-	// Timeout bounds the whole audit; what is running then is Inconclusive.
+	// Timeout bounds the whole audit. An audit that is cut off is Inconclusive.
 	Timeout Duration `json:"timeout"`
-	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	// FailOn is the lowest severity that makes the verdict Fail; none does if empty.
 	FailOn report.Severity `json:"failOn,omitempty"`
 	// MinAssurance is the lowest assurance of a Pass; report.DefaultMinAssurance if empty.
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
-	// Command of the server; the launcher runs it.
+	// Command of the server, which the launcher runs.
 	Command []string `json:"command,omitempty"`
-	// Network says what the sandbox does with connections; Sinkhole if empty.
+	// Network says how the sandbox handles connections; Sinkhole if empty.
 	Network report.Network `json:"network,omitempty"`
 	Tracer  Tracer         `json:"tracer,omitempty"`
-	// Transport is Auto if empty, which may have a Port (1 to 65535) and a Path ("/mcp");
-	// those over HTTP have both, or a URL.
+	// Transport is Auto if empty. Auto may have a Port (1 to 65535) and a Path ("/mcp"); the
+	// transports over HTTP need a URL or a Port.
 	Transport report.Transport `json:"transport"`
 	Port      uint16           `json:"port,omitempty"`
 	Path      string           `json:"path,omitempty"`
 	URL       string           `json:"url,omitempty"`
-	// APIServers are addresses of the cluster's API server, which URL must not lead to.
+	// APIServers are the addresses of the cluster's API server. URL must not lead there.
 	APIServers []netip.Addr `json:"apiServers,omitempty"`
-	// Scope says what the operator allows; nil: what the manifest declares.
+	// Scope says what the operator allows; if nil, the manifest decides.
 	Scope *report.DeclaredScope `json:"declaredScope,omitempty"`
-	// Suppressions are findings that are known and accepted.
+	// Suppressions accept known findings.
 	Suppressions []report.Suppression `json:"suppressions,omitempty"`
 	// Probe says how the server is exercised.
 	Probe Probe `json:"probe,omitzero"`
 }
 
-// Tracer chooses the program that traces. All write the same language, and their events
-// are the same.
+// Tracer is the program that traces. All tracers give the same events.
 type Tracer string
 
 // The tracers.
 const (
-	// TracerAuto is the better one of those that the machine has.
+	// TracerAuto is strace if the machine has a usable one, else our own.
 	TracerAuto Tracer = "Auto"
 	// TracerStrace is the machine's strace, 6.1 or newer.
 	TracerStrace Tracer = "Strace"
-	// TracerPtrace is our own (runner/ptrace). A process to attach it to has to install
-	// ptrace.Install's filter before its exec, and is killed with it.
+	// TracerPtrace is our own (runner/ptrace). A process to trace has to call ptrace.Install
+	// before its exec, and dies with the tracer.
 	TracerPtrace Tracer = "Ptrace"
 )
 
 // Tracers lists all tracers, the default first.
 var Tracers = []Tracer{TracerAuto, TracerStrace, TracerPtrace}
 
-// Read reads a plan and checks it: a manager of another version must not have another audit
-// made than it says.
+// Read parses and checks a plan. It refuses what this version does not know, which a manager
+// of another version may ask for.
 func Read(text string) (Plan, error) {
 	var p Plan
 	err := json.Unmarshal([]byte(text), &p)
@@ -100,7 +98,7 @@ func (p Plan) check() error {
 	)
 }
 
-// known accepts an empty word: it stands for the default.
+// known accepts an empty word, which stands for the default.
 func known[T ~string](field string, word T, words []T) error {
 	return demand(word == "" || slices.Contains(words, word), "%s: invalid value %q (want one of %q)", field, word, words)
 }
@@ -112,7 +110,7 @@ func demand(holds bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// Duration is a time.Duration that JSON has as text: "1m30s".
+// Duration is a time.Duration that JSON has as text, such as "1m30s".
 type Duration struct{ time.Duration }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// What a server is exercised with unless somebody says otherwise.
+// The defaults of Probe and of Plan.Timeout.
 const (
 	DefaultCalls           = report.CallsAll
 	DefaultRounds          = 3
@@ -34,7 +34,7 @@ const (
 	MaxTimeout = time.Hour
 )
 
-// Probe says how a server is exercised; the zero value stands for the defaults.
+// Probe says how a server is exercised. A zero field stands for its default.
 type Probe struct {
 	// Calls says which tools may be called.
 	Calls report.Calls `json:"calls,omitempty"`
@@ -44,20 +44,19 @@ type Probe struct {
 	MaxCallsPerTool int `json:"maxCallsPerTool,omitempty"`
 	// CallTimeout bounds one call, 1s to 10m.
 	CallTimeout Duration `json:"callTimeout,omitzero"`
-	// Inputs are arguments for tools by name, each a JSON object.
+	// Inputs are arguments by the name of the tool, each a JSON object.
 	Inputs map[string]json.RawMessage `json:"inputs,omitempty"`
-	// SkipTools are the names of tools that are not called.
+	// SkipTools are the names of tools not to call.
 	SkipTools []string `json:"skipTools,omitempty"`
-	// Seed makes the arguments: the same seed gives the same ones again.
+	// Seed of the generated arguments: the same seed gives the same arguments.
 	Seed int64 `json:"seed,omitempty"`
 	// Depth says which launches are made; DefaultDepth if empty.
 	Depth report.Depth `json:"depth,omitempty"`
-	// Attack says whether the server's guards are tried; AttackOn if empty.
+	// Attack says whether to try the server's guards; AttackOn if empty.
 	Attack Attack `json:"attack,omitempty"`
 }
 
-// Attack says whether a server is called with what it should refuse, to see what comes of
-// it.
+// Attack says whether to try a server's guards, with arguments that it should refuse.
 type Attack string
 
 // The choices.
@@ -78,9 +77,9 @@ func (p Probe) WithDefaults() Probe {
 	return p
 }
 
-// A RangeError is a value that is out of its range.
+// A RangeError is a value out of its range.
 type RangeError struct {
-	// Field is its name in JSON, such as "maxCallsPerTool", or as a flag.
+	// Field is the name in JSON, such as "maxCallsPerTool", or that of a flag.
 	Field           string
 	Value, Min, Max any
 }

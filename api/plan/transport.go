@@ -6,24 +6,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// TransportAuto leaves it to the audit how the server is talked to: over its stdin and
-// stdout, or else where it is seen to listen. No report has it.
+// TransportAuto lets the audit find the transport: stdin and stdout, or else a port on which
+// the server is seen to listen. Reports have the transport that was found.
 const TransportAuto report.Transport = "Auto"
 
 // Transport is a row of the table of transports.
 type Transport struct {
 	Name report.Transport
-	// Flag names it on the command line: --transport http.
+	// Flag is the name on the command line, as in --transport http.
 	Flag string
-	// Listens: the server is talked to over HTTP.
+	// Listens: the transport is over HTTP.
 	Listens bool
-	// Path of the endpoint unless somebody says otherwise. Others are paths that are
-	// tried after it where nobody has said anything.
+	// Path is the default path of the endpoint. Others are tried after it if no path is given.
 	Path   string
 	Others []string
 }
 
-// Transports has every transport, the default first.
+// Transports lists all transports, the default first.
 var Transports = []Transport{
 	{Name: TransportAuto, Flag: "auto"},
 	{Name: report.TransportStdio, Flag: "stdio"},
@@ -31,7 +30,7 @@ var Transports = []Transport{
 	{Name: report.TransportSSE, Flag: "sse", Listens: true, Path: "/sse"},
 }
 
-// ByName returns the row of a transport; that of Auto for an empty or unknown name.
+// ByName returns the row of a transport, or that of Auto for an empty or unknown name.
 func ByName(name report.Transport) Transport {
 	for _, t := range Transports {
 		if t.Name == name {
@@ -41,8 +40,7 @@ func ByName(name report.Transport) Transport {
 	return Transports[0]
 }
 
-// ByFlag returns the row of what somebody typed: the flag, or the name, as in
-// "streamable-http".
+// ByFlag returns the row of a transport by its flag or its name, as in "streamable-http".
 func ByFlag(flag string) (Transport, bool) {
 	for _, t := range Transports {
 		if t.Flag == flag || strings.EqualFold(strings.ReplaceAll(flag, "-", ""), string(t.Name)) {
