@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// AssuranceLevel says in a word how much of a server an audit has exercised.
+// AssuranceLevel says how much of a server an audit has exercised.
 // +kubebuilder:validation:MaxLength=64
 type AssuranceLevel string
 
@@ -25,8 +25,8 @@ const (
 // AssuranceLevels lists all levels, the highest first.
 var AssuranceLevels = []AssuranceLevel{AssuranceFull, AssurancePartial, AssuranceWeak}
 
-// AtLeast reports whether a level is no lower than another. One that is missing, or that
-// this version does not know, is lower than all of them.
+// AtLeast reports whether l is at or above the minimum. An empty or unknown level is below
+// all others.
 func (l AssuranceLevel) AtLeast(minimum AssuranceLevel) bool {
 	is, least := slices.Index(AssuranceLevels, l), slices.Index(AssuranceLevels, minimum)
 	return is >= 0 && is <= least
@@ -34,14 +34,14 @@ func (l AssuranceLevel) AtLeast(minimum AssuranceLevel) bool {
 
 // Assurance says how much of the server a verdict rests on.
 type Assurance struct {
-	// level is Full, Partial (at least half of the tools accepted a call) or Weak. Of a
-	// server without tools, its resources and prompts count in their place.
+	// level is Full, Partial (at least half of the tools accepted a call) or Weak. If a server
+	// has no tools, its resources and prompts count instead.
 	Level AssuranceLevel `json:"level"`
-	// tools that accepted a call, of those that are listed: "10/23"; empty where nothing
-	// could be listed.
+	// tools that accepted a call, of those listed, such as "10/23"; empty if nothing could be
+	// listed.
 	// +kubebuilder:validation:MaxLength=32
 	Tools string `json:"tools" cap:"32"`
-	// because says what is missing to Full, a sentence each.
+	// because says what is missing for Full, one sentence each.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -49,8 +49,8 @@ type Assurance struct {
 	Because []string `json:"because,omitempty" cap:"8x512" redact:"secrets"`
 }
 
-// AssuranceOf returns the assurance of a report, from its coverage, its gaps and, where the
-// audit was cut short, the reason for that.
+// AssuranceOf returns the assurance of a report, from its coverage, its gaps and the reason
+// why it is incomplete, if it is.
 func AssuranceOf(r Report) Assurance {
 	c := r.Coverage
 	a := Assurance{Level: AssuranceFull, Tools: fmt.Sprintf("%d/%d", c.Tools.Accepted, c.Tools.Listed)}
@@ -71,7 +71,7 @@ func AssuranceOf(r Report) Assurance {
 	return a
 }
 
-// shortfalls says what an audit has not seen, most important first.
+// shortfalls lists what an audit did not observe, most important first.
 func shortfalls(r Report) []string {
 	var all []string
 	if r.ManifestDigest == "" {
@@ -131,7 +131,7 @@ func (a Assurance) Basis() string {
 	return accepted + " of " + listed + " tools"
 }
 
-// below is why an audit of too low an assurance is incomplete; the zero value if it is not.
+// below returns the Incomplete of an assurance below the minimum; zero if it is not below.
 func (a Assurance) below(minimum AssuranceLevel) Incomplete {
 	if a.Level.AtLeast(minimum) {
 		return Incomplete{}

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Behavior describes what a server did, without what differs from one run to the next:
-// counts, times, process numbers, ports of its own, names made up for a run. Two
-// audits of the same server with the same inputs have the same.
+// Behavior describes what a server did, without what differs between runs: counts, times,
+// process numbers, its own ports, generated names. Two audits of the same server with the
+// same inputs have the same behaviour.
 type Behavior struct {
-	// digest is "sha256:" and 64 hex digits over the entries, each with a newline
-	// behind it; empty when the audit did not see everything.
+	// digest is "sha256:" and 64 hex digits over the entries, each followed by a newline; empty
+	// if the audit could not observe everything.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest,omitempty"`
-	// entries are sorted, each of the form "connect api.example.com:443",
-	// "execute git", "read ~/.config/", "write /tmp/", "listen tcp".
+	// entries, sorted, such as "connect api.example.com:443", "execute git", "read ~/.config/",
+	// "write /tmp/" and "listen tcp".
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
@@ -23,8 +23,8 @@ type Behavior struct {
 	Entries []string `json:"entries,omitempty" cap:"512x512" shrink:"behavior" redact:"secrets"`
 }
 
-// BehaviorOf makes the behaviour of entries in any order; incomplete: of an audit that
-// did not see everything.
+// BehaviorOf makes a Behavior from entries in any order. That of an incomplete audit has no
+// digest.
 func BehaviorOf(entries []string, incomplete bool) Behavior {
 	entries = slices.Clone(entries)
 	slices.Sort(entries)
@@ -36,7 +36,7 @@ func BehaviorOf(entries []string, incomplete bool) Behavior {
 	return b
 }
 
-// BehaviorDrift lists what a server does that it did not, and did that it does not.
+// BehaviorDrift lists how the behaviour of a server differs from an earlier audit.
 type BehaviorDrift struct {
 	// added since the baseline.
 	// +optional
@@ -55,7 +55,7 @@ type BehaviorDrift struct {
 // Empty reports whether nothing differs.
 func (d BehaviorDrift) Empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// BaselineDrift is how an audit differs from the one that it was compared with.
+// BaselineDrift is how an audit differs from that of its baseline.
 type BaselineDrift struct {
 	// manifestDigest of the baseline.
 	// +optional
@@ -69,8 +69,8 @@ type BaselineDrift struct {
 	Manifest Drift `json:"manifest"`
 	// behavior is how the behavior differs.
 	Behavior BehaviorDrift `json:"behavior"`
-	// exposure is what the server enables and did not: "tool run: CommandExecution
-	// (Arbitrary), was Partial".
+	// exposure is what the server enables since the baseline, such as "tool run:
+	// CommandExecution (Arbitrary), was Partial".
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -95,15 +95,14 @@ func missing[T comparable](from, other []T) []T {
 	return slices.DeleteFunc(slices.Clone(from), func(element T) bool { return have[element] })
 }
 
-// alike reports whether two audits exercised a server in the same way: only then does
-// what one of them did not show say something.
+// alike reports whether two audits exercised a server in the same way. Only then does the
+// absence of an entry mean something.
 func alike(a, b Report) bool {
 	return a.Probe.Seed == b.Probe.Seed && a.Probe.Rounds == b.Probe.Rounds && a.Probe.Calls == b.Probe.Calls && a.Probe.Depth == b.Probe.Depth &&
 		a.Network == b.Network && a.Server.Transport == b.Server.Transport
 }
 
-// grave reports whether an entry is more than reading what belongs to the system or to
-// the server itself.
+// grave reports whether an entry is more than reading files of the system or the server.
 func grave(entry string) bool {
 	place, read := strings.CutPrefix(entry, "read ")
 	return !read || slices.ContainsFunc([]string{"~", "/home/", "/root/", "/proc/PID/", "/run/", "/var/run/"}, func(prefix string) bool {

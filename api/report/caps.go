@@ -9,13 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the most that the JSON of a capped report can have: it has to fit
-// an etcd object (1.5 MiB by default) with room to spare, and a container log.
+// MaxBytes bounds the JSON of a capped report. It fits an etcd object (1.5 MiB by default)
+// with room to spare, and a container log.
 const MaxBytes = 256 << 10
 
-// Caps of fields that are asked for elsewhere too: items, or bytes of UTF-8. The tags of
-// the fields have all of them (see rule), and the schema of MCPAuditReport has none that
-// is smaller.
+// Caps that code uses, in items or bytes of UTF-8. The tags of the fields have all caps (see
+// rule); the schema of MCPAuditReport allows at least as much.
 const (
 	MaxFindings      = 256
 	MaxEvidence      = 4
@@ -38,9 +37,9 @@ const (
 	maxSummaryReason = 512
 )
 
-// shrinks lower the caps of fields, step by step, while a report within all single caps is
-// larger than MaxBytes: the record gives way before the findings do, and in it what illustrates a
-// capability before the capability, for without that no audit passes.
+// shrinks lowers the caps of fields step by step while a report is larger than MaxBytes. The
+// record is cut before the findings, and the details of a capability before the capability
+// itself, without which no audit passes.
 var shrinks = map[string][shrinkSteps]int{
 	"effects":      {64, 64, 16, 8, 4, 1, 1, 1, 0},
 	"outputs":      {64, 64, 32, 16, 8, 4, 2, 2, 0},
@@ -58,10 +57,9 @@ var shrinks = map[string][shrinkSteps]int{
 
 const shrinkSteps = 9
 
-// Cap trims every list and text to its cap, and then the longest lists further
-// until the JSON has at most MaxBytes. What was left out is added to Truncated,
-// and a Pass of which something was left out becomes Inconclusive. Texts become
-// valid UTF-8. The worst findings are kept: they come first afterwards.
+// Cap trims every list and text to its cap, and lists further until the JSON has at most
+// MaxBytes. It sorts the findings, worst first, so these are kept. Truncated counts what was
+// cut, which turns a Pass into Inconclusive. Texts become valid UTF-8.
 func (r *Report) Cap() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return b.Severity.weight() - a.Severity.weight() })
 	t := &trimmer{dropped: map[string]int{}}
@@ -85,7 +83,7 @@ func (r *Report) Cap() {
 	}
 }
 
-// weight is Rank with unknown severities on top, as Count has them.
+// weight is Rank, but unknown severities are highest, as in Count.
 func (s Severity) weight() int {
 	if rank := s.Rank(); rank >= 0 {
 		return rank
@@ -103,7 +101,7 @@ func (r *Report) truncated(field string, n int) {
 	r.Truncated = append(r.Truncated, Truncation{Field: field, Dropped: n})
 }
 
-// size is the number of bytes of the JSON with the list of truncations full.
+// size returns the bytes of the JSON, with room for a full list of truncations.
 func size(r *Report) int {
 	const truncations = 4 << 10
 	b, err := json.Marshal(r)
@@ -118,8 +116,8 @@ type trimmer struct {
 	dropped map[string]int
 	// step is the column of shrinks.
 	step int
-	// tight is the last resort against texts of which every byte becomes six in
-	// JSON, such as controls: all of them are cut to a tightness-th of their caps.
+	// tight is the last resort against texts whose bytes each take six in JSON, such as control
+	// characters: all texts are cut to a tightness-th of their caps.
 	tight bool
 }
 
@@ -129,12 +127,12 @@ func (t *trimmer) report(r *Report) {
 	entries := len(r.Behavior.Entries)
 	visit(reflect.ValueOf(r).Elem(), t.field)
 	if len(r.Behavior.Entries) < entries {
-		r.Behavior.Digest = "" // what was cut can be compared with nothing
+		r.Behavior.Digest = "" // entries that were cut cannot be compared
 	}
 }
 
-// field trims one list or text. What illustrates the findings and is no part of them is a
-// sample by design: what is left out of it is not counted, and makes no audit incomplete.
+// field trims one list or text. A field that only illustrates the findings is a sample: what
+// is cut from it is not counted, and makes no audit incomplete.
 func (t *trimmer) field(r rule, v, tally reflect.Value) {
 	if r.most == 0 {
 		return
@@ -179,7 +177,7 @@ func (t *trimmer) exceeds(v reflect.Value, most, each int) bool {
 		slices.ContainsFunc(texts, func(text string) bool { return len(text) > each || !utf8.ValidString(text) })
 }
 
-// text cuts a text, and returns how many bytes it has lost.
+// text cuts a text, and returns how many bytes it lost.
 func (t *trimmer) text(v reflect.Value, most int, keep string) (lost int) {
 	text := v.String()
 	before := len(text)

@@ -2,7 +2,7 @@ package report
 
 import "slices"
 
-// The reasons why an audit is incomplete; Causes has their meanings.
+// The reasons why an audit is incomplete. Causes explains them.
 const (
 	ReasonImagePullFailed      Reason = "ImagePullFailed"
 	ReasonImageMismatch        Reason = "ImageMismatch"
@@ -33,9 +33,8 @@ const (
 	ReasonReportLost           Reason = "ReportLost"
 )
 
-// A Cause is why an audit may be incomplete: a reason of an Inconclusive verdict, and of
-// the condition Audited=False. Retries, remedies, metric labels and the table in
-// docs/spec/mcpserveraudit.md are made of it.
+// A Cause is a reason of an Inconclusive verdict and of the condition Audited=False. Retries,
+// remedies, metric labels and the table in docs/spec/mcpserveraudit.md come from it.
 type Cause struct {
 	Reason Reason
 	// Meaning continues the sentence "The audit is incomplete, because".
@@ -44,41 +43,40 @@ type Cause struct {
 	Retry   Retry
 	// Remedy says what to do in a cluster, in one or two sentences.
 	Remedy string
-	// Outside: the remedy changes no spec, so that somebody has to request the next audit.
+	// Outside: the remedy does not change the spec, so somebody has to request the next audit.
 	Outside bool
 }
 
-// Party gives a reason.
+// Party says who sets a reason.
 type Party string
 
 // The parties.
 const (
-	// ByRunner: the runner, or the command line, saw it of the server.
+	// ByRunner: the runner, or the command line, which observes the server.
 	ByRunner Party = "runner"
-	// ByManager: the manager saw it of the audit Pod.
+	// ByManager: the manager, which observes the audit Pod.
 	ByManager Party = "manager"
 	ByBoth    Party = "both"
 )
 
-// Retry says whether the next audit may end otherwise although nobody changed anything.
+// Retry says whether the next audit may end differently although nothing was changed.
 type Retry string
 
 // When audits are retried.
 const (
-	// RetryNever: the server, or what the spec asks for, will show the same again.
+	// RetryNever: the same server and spec will give the same result.
 	RetryNever Retry = "no"
-	// RetryAlways: it is a matter of the registry, the network, the node, or of somebody
-	// with access to the run namespace.
+	// RetryAlways: the registry, the network, the node or the run namespace is the cause.
 	RetryAlways Retry = "yes"
-	// RetryUnlessReported: a Pod that did not end in time says nothing of the server; a
-	// server that did not answer in time does.
+	// RetryUnlessReported: a server that the runner reports as too slow stays so; a Pod that
+	// does not end in time may not be the server's fault.
 	RetryUnlessReported Retry = "yes, unless the runner reports it"
-	// RetryUnlessOverLimit: with the Pod of a server that filled its disk, the evidence of
-	// what it did was evicted.
+	// RetryUnlessOverLimit: a server that exceeds a limit, such as that of its disk, will do so
+	// again.
 	RetryUnlessOverLimit Retry = "yes, unless the Pod exceeded a limit of its own"
 )
 
-// Causes has every reason why an audit may be incomplete.
+// Causes lists every reason why an audit may be incomplete.
 var Causes = []Cause{
 	{
 		ReasonImagePullFailed, "the server's or the runner's image could not be pulled", ByManager, RetryAlways,
@@ -206,8 +204,7 @@ var Causes = []Cause{
 	},
 }
 
-// CauseOf returns the row of a reason. A reason without one is newer than this version, or
-// made up by an audited server.
+// CauseOf returns the row of a reason. A newer version may have reasons without one.
 func CauseOf(reason Reason) (Cause, bool) {
 	i := slices.IndexFunc(Causes, func(c Cause) bool { return c.Reason == reason })
 	if i < 0 {

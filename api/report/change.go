@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// maxNesting is how deep the members of a definition are told apart; what lies
-// deeper is one text.
+// maxNesting bounds the depth to which definitions are compared member by member. Deeper
+// values are compared as texts.
 const maxNesting = 32
 
 // differ collects changes, MaxChanges at most.
@@ -25,7 +25,7 @@ func (d *differ) add(capability, field, before, after string) {
 	}
 }
 
-// item compares the texts of one item; they are told as those of name.
+// item compares the texts of one item and records the changes under name.
 func (d *differ) item(of Capability, name string, before, after Item) {
 	if d.full() {
 		return
@@ -39,8 +39,8 @@ func (d *differ) item(of Capability, name string, before, after Item) {
 	d.definition(name, before.Definition, after.Definition)
 }
 
-// text compares two texts as far as the report has them, and says where it has not
-// all of them.
+// text compares two texts as far as the report has them, and adds an empty change if either
+// was cut.
 func (d *differ) text(name, field, before, after string) {
 	if d.full() {
 		return
@@ -132,8 +132,8 @@ func (d *differ) members(name, path string, before, after map[string]any, depth 
 	}
 }
 
-// elements compares two lists: those of named things by name, those of words as
-// sets whose order is shown only where nothing else differs, all else by position.
+// elements compares two lists: of named objects by name, of scalars as a whole (long ones by
+// what is missing), all others by position.
 func (d *differ) elements(name, path string, before, after []any, depth int) {
 	if was, is := named(before), named(after); was != nil && is != nil {
 		d.members(name, path, was, is, depth)
@@ -160,7 +160,7 @@ func (d *differ) elements(name, path string, before, after []any, depth int) {
 	}
 }
 
-// named are the elements by their names; nil where one has none, or two have the same.
+// named returns the elements by name; nil if one has no name or two have the same.
 func named(list []any) map[string]any {
 	by := map[string]any{}
 	for _, element := range list {
@@ -196,7 +196,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// shown is the JSON of what came or went, but a text's is the text.
+// shown returns an excerpt of a value that was added or removed: a string as it is, other
+// values as JSON.
 func shown(value any) string {
 	text, ok := value.(string)
 	if !ok || text == "" {
@@ -206,7 +207,7 @@ func shown(value any) string {
 	return text
 }
 
-// encode writes a value that came from JSON, which has always an encoding.
+// encode returns the JSON of a value that was decoded from JSON.
 func encode(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

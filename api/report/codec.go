@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Encode writes the report as JSON, capped and normalised, so that the same
-// report always has the same digest.
+// Encode returns the report as capped and normalised JSON, so that equal reports have equal
+// digests.
 func Encode(r Report) ([]byte, error) {
 	r.SchemaVersion = SchemaVersion
 	r.Cap()
@@ -21,9 +21,8 @@ func Encode(r Report) ([]byte, error) {
 	return encoded, nil
 }
 
-// Decode reads what Encode wrote. It refuses another schema version, trailing
-// bytes, and more than MaxBytes; unknown fields are ignored, since a newer
-// runner may know more.
+// Decode parses the output of Encode. It refuses another schema version, trailing bytes and
+// more than MaxBytes. It ignores unknown fields, which a newer runner may write.
 func Decode(encoded []byte) (Report, error) {
 	if len(encoded) > MaxBytes {
 		return Report{}, fmt.Errorf("decode report: %d bytes, more than the %d allowed", len(encoded), MaxBytes)
@@ -38,7 +37,7 @@ func Decode(encoded []byte) (Report, error) {
 	return r, nil
 }
 
-// Sum is the hex SHA-256 that ties a report to its Summary.
+// Sum returns the hex SHA-256 that ties a report to its Summary.
 func Sum(encoded []byte) string {
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
@@ -48,7 +47,7 @@ func isSum(text string) bool {
 	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// IsDigest reports whether a text is "sha256:" and a Sum.
+// IsDigest reports whether a text is "sha256:" and 64 lower-case hex digits.
 func IsDigest(text string) bool {
 	hex, ok := strings.CutPrefix(text, "sha256:")
 	return ok && isSum(hex)

@@ -10,19 +10,19 @@ type Coverage struct {
 	ResourceTemplates Exercised `json:"resourceTemplates"`
 	// prompts that were exercised.
 	Prompts Exercised `json:"prompts"`
-	// completions are arguments of prompts and templates for which a server with the
-	// completions capability was asked for values.
+	// completions counts arguments of prompts and templates for which the server was asked for
+	// values, if it has the completions capability.
 	// +optional
 	Completions Exercised `json:"completions"`
-	// subscriptions are resources that were subscribed to.
+	// subscriptions counts resources that were subscribed to.
 	// +optional
 	Subscriptions Exercised `json:"subscriptions"`
 	// calls that were sent, and accepted.
 	// +optional
 	Calls Share `json:"calls"`
-	// branches are the alternatives that the input schemas of the tools offer (an
-	// optional property given or not, a member of an enum, a branch of anyOf, ...), and
-	// those that an answered call took.
+	// branches counts the alternatives in the input schemas of the tools (an optional property
+	// given or not, a member of an enum, a branch of anyOf, ...), and those that an answered
+	// call took.
 	// +optional
 	Branches Share `json:"branches"`
 }
@@ -44,7 +44,7 @@ func (c Coverage) Measured() (sum Exercised) {
 
 // Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.
 type Exercised struct {
-	// listed is how many the server advertises.
+	// listed is how many capabilities the server advertises.
 	// +kubebuilder:validation:Format=int32
 	Listed int `json:"listed"`
 	// called is how many were called and answered, with a result or an error.
@@ -55,17 +55,17 @@ type Exercised struct {
 	Accepted int `json:"accepted"`
 }
 
-// Share is how many of a total.
+// Share counts part of a total.
 type Share struct {
 	// total number.
 	// +kubebuilder:validation:Format=int32
 	Total int `json:"total"`
-	// done is how many of it.
+	// done is the part of total that was done.
 	// +kubebuilder:validation:Format=int32
 	Done int `json:"done"`
 }
 
-// Percent is the share rounded down, 0 to 100; 100 where there is nothing to do.
+// Percent returns the share rounded down, 0 to 100; 100 if there is nothing to do.
 func (s Share) Percent() int {
 	if s.Total <= 0 {
 		return 100
@@ -73,7 +73,7 @@ func (s Share) Percent() int {
 	return 100 * s.Done / s.Total
 }
 
-// CapabilityCoverage is how far one capability was exercised.
+// CapabilityCoverage says how far one capability was exercised.
 type CapabilityCoverage struct {
 	// kind is Tool, Resource, ResourceTemplate or Prompt.
 	Kind CapabilityKind `json:"kind"`
@@ -84,29 +84,28 @@ type CapabilityCoverage struct {
 	Calls Share `json:"calls"`
 	// branches of its input schema, and those that were taken.
 	Branches Share `json:"branches"`
-	// skipped is why it was not called, or not as often as it should have been: Calls,
-	// SkipTools, Budget, Timeout, TooLong, Unanswered or Task; empty if it was.
+	// skipped is why it was not called, or less often than planned: Calls, SkipTools, Budget,
+	// Timeout, TooLong, Unanswered or Task; empty if it was called as planned.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// Why a capability was not exercised as it should have been. One that was never
-// called makes the audit Inconclusive, whoever asked for that; one that was called
-// less often than it could have been does not.
+// Why a capability was not exercised as planned. One that was never called makes the audit
+// Inconclusive, even if the spec asked for that; one that was called less often does not.
 const (
-	// SkippedByCalls: probe.calls does not allow it.
+	// SkippedByCalls: probe.calls excludes it.
 	SkippedByCalls = "Calls"
 	// SkippedByName: it is one of probe.skipTools.
 	SkippedByName = "SkipTools"
-	// SkippedBudget: the time of the audit was used up.
+	// SkippedBudget: the audit ran out of time.
 	SkippedBudget = "Budget"
-	// SkippedTimeout: a call of it was not answered in time, and cancelled.
+	// SkippedTimeout: a call was not answered in time, and was cancelled.
 	SkippedTimeout = "Timeout"
-	// SkippedTooLong: it answered a call with more than the probe reads.
+	// SkippedTooLong: an answer was longer than the probe reads.
 	SkippedTooLong = "TooLong"
-	// SkippedUnanswered: a call of it failed without an answer of the server's.
+	// SkippedUnanswered: a call failed without an answer from the server.
 	SkippedUnanswered = "Unanswered"
-	// SkippedTask: it can only be called as a task, which the probe does not do.
+	// SkippedTask: it can only be called as a task, which the probe does not support.
 	SkippedTask = "Task"
 )

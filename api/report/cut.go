@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// CutMark stands where a text was cut.
+// CutMark marks where a text was cut.
 const CutMark = "…"
 
-// Cut returns a text in at most so many bytes of valid UTF-8, and marks where it was cut.
-// The mark counts. It looks at no more of a text than it can keep.
+// Cut cuts a text to at most so many bytes of valid UTF-8, including the CutMark of a cut. It
+// reads no more of the text than it keeps.
 func Cut(text string, most int) string {
 	if len(text) <= most {
 		return strings.ToValidUTF8(text, "?")
@@ -21,13 +21,13 @@ func Cut(text string, most int) string {
 	return text + CutMark
 }
 
-// WasCut reports whether Cut may have cut a text to so many bytes: it ends with the mark,
-// and another rune would not have fit.
+// WasCut reports whether Cut may have cut a text to so many bytes: the text ends with the
+// mark and has no room for another rune.
 func WasCut(text string, most int) bool {
 	return len(text) > most-len(CutMark)-utf8.UTFMax && strings.HasSuffix(text, CutMark)
 }
 
-// Head returns the beginning of a text: at most so many bytes, in whole runes, unmarked.
+// Head returns the first whole runes of a text, at most so many bytes, without a mark.
 func Head(text string, most int) string {
 	if len(text) <= most {
 		return text

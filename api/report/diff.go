@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Diff compares two manifests item by item, the envelope included. Both may be
-// in any order; the answer is sorted. It takes time in proportion to the size of
-// the manifests, whatever is in them.
+// Diff compares two manifests item by item, including the envelope. The items may be in any
+// order; the result is sorted. It takes linear time in the size of the manifests.
 func Diff(before, after Manifest) Drift { return compare(before, after, true) }
 
 // DiffByName is Diff without renames: an item of another name is another item. Drifts of
@@ -47,7 +46,7 @@ func compare(before, after Manifest, pairRenamed bool) Drift {
 		both := from.String() + " to " + to.String()
 		d.Renamed = append(d.Renamed, both)
 		texts.item(to, both, was[from], is[to])
-		paired[from], paired[to] = true, true // no name is among both
+		paired[from], paired[to] = true, true // no capability was both added and removed
 	}
 	isPaired := func(of Capability) bool { return paired[of] }
 	added, removed = slices.DeleteFunc(added, isPaired), slices.DeleteFunc(removed, isPaired)
@@ -58,7 +57,7 @@ func compare(before, after Manifest, pairRenamed bool) Drift {
 	return d
 }
 
-// all are the items, with that of the envelope as the server's.
+// all returns all items; the envelope is the item of the server.
 func (m Manifest) all() map[Capability]Item {
 	all := map[Capability]Item{}
 	if m.Envelope != "" {
@@ -90,14 +89,14 @@ func (m Manifest) spoken() Manifest {
 		ResourceTemplates: each(m.ResourceTemplates), Prompts: each(m.Prompts)}
 }
 
-// likeness holds what two items that differ in their names must share to be the same.
+// likeness is what an item and its renamed version have in common.
 type likeness struct {
 	kind                    CapabilityKind
 	description, definition string
 }
 
-// renamed pairs what went with what came, where both have the same description and
-// definition, whole, and nothing else that went or came has them.
+// renamed pairs a removed item with an added one if only these two have the same uncut
+// description and definition.
 func renamed(was, is map[Capability]Item, removed, added []Capability) map[Capability]Capability {
 	alike := func(items map[Capability]Item, names []Capability) map[likeness][]Capability {
 		by := map[likeness][]Capability{}

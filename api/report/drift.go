@@ -15,7 +15,7 @@ const (
 	RuleEnablesMore     = "MCPA-EXPOSURE-001"
 )
 
-// What whoever runs the server can do about them.
+// The mitigations of the findings of Compare.
 const (
 	MitigateManifestChanged = "Review the difference (mcpaudit diff) and approve it by pinning the new digest in spec.baseline, or keep to the " +
 		"approved image by its digest."
@@ -25,9 +25,8 @@ const (
 		"digest. A policy of the gate can deny it by spec.exposure."
 )
 
-// Compare holds a report against that of the baseline. It returns nil where nothing
-// differs that both audits saw whole: a manifest that was not listed to its end, and
-// the behaviour of an audit that was cut short, are compared with nothing.
+// Compare compares a report with that of the baseline; it returns nil if nothing differs. It
+// skips a manifest that was not listed completely, and the behaviour of an incomplete audit.
 func Compare(baseline, r Report) (*BaselineDrift, []Finding) {
 	drift := BaselineDrift{ManifestDigest: baseline.ManifestDigest, BehaviorDigest: baseline.Behavior.Digest}
 	var all []Finding
@@ -58,13 +57,13 @@ func Compare(baseline, r Report) (*BaselineDrift, []Finding) {
 	return &drift, all
 }
 
-// outgrown reports whether the server did more than a report keeps, and had not.
+// outgrown reports whether the server, unlike in the baseline, did more than a report keeps.
 func outgrown(baseline, r Report) bool {
 	return baseline.Behavior.Digest != "" && r.Behavior.Digest == "" && r.Incomplete == nil && len(r.Behavior.Entries) > 0
 }
 
-// manifestChanged is the finding that a manifest is not the one of the baseline. What
-// changed may be beyond what the reports keep.
+// manifestChanged is the finding that a manifest is not the baseline's. The reports may not
+// have the part that changed.
 func manifestChanged(baseline, r Report, drift Drift) Finding {
 	severity, message := SeverityHigh, "The manifest is not the one of the baseline"
 	if !drift.Empty() && DiffByName(baseline.Manifest.spoken(), r.Manifest.spoken()).Empty() {
@@ -82,7 +81,7 @@ func manifestChanged(baseline, r Report, drift Drift) Finding {
 		fmt.Sprintf("manifest digest %s, baseline %s", r.ManifestDigest, baseline.ManifestDigest))
 }
 
-// behaviorChanged is the finding that the server does what it did not.
+// behaviorChanged is the finding that the server does something new.
 func behaviorChanged(baseline, r Report, drift BehaviorDrift, renewed bool) Finding {
 	severity := SeverityLow
 	if slices.ContainsFunc(drift.Added, grave) {
@@ -107,7 +106,7 @@ func besideManifest(severity Severity, renewed bool) (Severity, string) {
 	return severity, "the manifest is the same"
 }
 
-// enablesMore is the finding that the server enables what it did not.
+// enablesMore is the finding that the server enables something new.
 func enablesMore(r Report, enabled []string, renewed bool) Finding {
 	severity, manifest := besideManifest(SeverityMedium, renewed)
 	return found(r, RuleEnablesMore, severity, MitigateEnablesMore, "Enables more than the baseline", PhaseCall,
@@ -123,8 +122,8 @@ func found(r Report, rule string, severity Severity, mitigation, title string, p
 	}
 }
 
-// telling is the change that says most: a text that a model reads before a hint, and
-// a hint before the rest.
+// telling returns the most important change: a text that a model reads before a hint, and a
+// hint before the rest.
 func (d Drift) telling() (Change, bool) {
 	weight := func(c Change) int {
 		switch {
@@ -146,7 +145,7 @@ func (d Drift) telling() (Change, bool) {
 	return most, weight(most) >= 0
 }
 
-// brief is String with no more than some names of each kind.
+// brief is String with only a few names of each kind.
 func (d Drift) brief() string {
 	for _, names := range []*[]string{&d.Added, &d.Removed, &d.Changed, &d.Renamed} {
 		if len(*names) > 0 {
@@ -170,7 +169,7 @@ func few(names []string) string {
 	return text
 }
 
-// quote is a text in quotes, without what could hide or reorder it; "none" is none.
+// quote quotes a text and escapes characters that could hide or reorder it; "none" if empty.
 func quote(text string) string {
 	if text == "" {
 		return "none"

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Enabled lists what a server enables and did not in an earlier audit: a capability that
-// does what it did not, or whose argument decides more. It is nil unless both audits were made
-// by the same rules, saw everything, and exercised and attacked the server in the same way.
+// Enabled lists what a server newly enables since an earlier audit: a capability with a new
+// kind of exposure, or with an argument that decides more. It is nil unless both audits had
+// the same rules, were complete, and exercised and attacked the server in the same way.
 //
-// Where no argument decides, it is the behaviour that has changed, and is compared as that.
+// Exposure that no argument decides is left to the comparison of the behaviour.
 func Enabled(before, after Report) (all []string) {
 	if before.Exposure == nil || after.Exposure == nil || !alikeExposed(before, after) {
 		return nil
@@ -32,12 +32,12 @@ func Enabled(before, after Report) (all []string) {
 	return all
 }
 
-// alikeExposed reports whether two audits had the same chance to see what the server enables.
+// alikeExposed reports whether two audits had the same chance to observe exposure.
 func alikeExposed(a, b Report) bool {
 	return a.RulesetDigest == b.RulesetDigest && a.Incomplete == nil && b.Incomplete == nil && alike(a, b) && attacked(a) == attacked(b)
 }
 
-// reach is the furthest of what was seen and is meant; "" for none.
+// reach returns the furthest reach of the proven items that match; "" for none.
 func (e Exposure) reach(of func(ExposureItem) bool) (furthest Reach) {
 	for _, item := range e.Items {
 		if item.Basis == BasisProven && of(item) && (furthest == "" || item.Reach.AtLeast(furthest)) {
@@ -47,8 +47,8 @@ func (e Exposure) reach(of func(ExposureItem) bool) (furthest Reach) {
 	return furthest
 }
 
-// decided orders how much an argument decides. That a bound was not attacked enough differs
-// between two audits of the same server.
+// decided ranks how much an argument decides. Partial and Bounded rank the same: whether a
+// bound was attacked enough differs between audits of the same server.
 func decided(r Reach) int {
 	switch r {
 	case "":
@@ -61,11 +61,10 @@ func decided(r Reach) int {
 	return 3
 }
 
-// GapUntriedGuards is Gap.What for guards that were not tried.
+// GapUntriedGuards is the Gap.What of guards that were not tried.
 const GapUntriedGuards = "UntriedGuards"
 
-// UntriedGuards says why the guards of the server were not tried, or not all of them; "" if
-// they were.
+// UntriedGuards says why not all guards of the server were tried; "" if all were.
 func (r Report) UntriedGuards() string {
 	if i := slices.IndexFunc(r.Unobserved, func(g Gap) bool { return g.What == GapUntriedGuards }); i >= 0 {
 		return cmp.Or(r.Unobserved[i].Detail, GapUntriedGuards)

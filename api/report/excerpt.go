@@ -6,22 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// How much of two texts is shown of what differs.
+// The bounds of excerpts.
 const (
 	// shortText bounds what is shown whole, in bytes.
 	shortText = 200
-	// around is how many words are shown on each side of a difference; two that are
-	// closer than both are one.
+	// around is how many words are shown on each side of a difference. Differences whose
+	// surroundings meet are joined.
 	around = 4
-	// maxTable bounds the words of one text times those of the other that are told
-	// apart; what there is more of is one difference.
+	// maxTable bounds the product of the words of both texts. Larger ones are one difference.
 	maxTable = 1 << 16
 	// context is how many bytes are shown before a difference within one word.
 	context = 40
 )
 
-// excerpts shows of two texts what differs, word by word, with some words around
-// it. Neither is longer than MaxChangeBytes.
+// excerpts returns the differing words of two texts with some words around them, in at most
+// MaxChangeBytes each.
 func excerpts(before, after string) (from, to string) {
 	if len(before) > shortText || len(after) > shortText {
 		before, after = hunks(words(before), words(after))
@@ -47,7 +46,7 @@ func shared[T comparable](a, b []T) int {
 	return n
 }
 
-// words are the words of a text, each with the white space behind it.
+// words splits a text into words, each with the white space behind it.
 func words(text string) []string {
 	var all []string
 	begin, space := 0, false
@@ -63,10 +62,10 @@ func words(text string) []string {
 	return all
 }
 
-// hunk is a stretch of words that differ: [from, to) of either text.
+// hunk is a stretch of differing words: [from, to) of each text.
 type hunk struct{ aFrom, aTo, bFrom, bTo int }
 
-// hunks writes what differs of either text.
+// hunks returns the excerpts of two texts.
 func hunks(a, b []string) (before, after string) {
 	var was, is strings.Builder
 	for _, h := range merged(differing(a, b)) {
@@ -76,7 +75,7 @@ func hunks(a, b []string) (before, after string) {
 	return was.String(), is.String()
 }
 
-// piece writes words with those around them, and marks what is left out.
+// piece writes words and those around them, with marks for what is left out.
 func piece(out *strings.Builder, of []string, from, to int) {
 	begin, end := max(from-around, 0), min(to+around, len(of))
 	if begin > 0 && out.Len() == 0 {
@@ -90,7 +89,7 @@ func piece(out *strings.Builder, of []string, from, to int) {
 	}
 }
 
-// merged joins the stretches that lie so close that the words around them meet.
+// merged joins hunks whose surrounding words meet.
 func merged(all []hunk) []hunk {
 	var out []hunk
 	for _, h := range all {
@@ -103,8 +102,8 @@ func merged(all []hunk) []hunk {
 	return out
 }
 
-// differing are the stretches in which two texts differ, by their longest common
-// subsequence; one stretch where that would take too long.
+// differing returns the hunks between two texts, by their longest common subsequence; one
+// hunk if that would take too long.
 func differing(a, b []string) []hunk {
 	first := shared(a, b)
 	aEnd, bEnd := len(a), len(b)
@@ -123,7 +122,7 @@ func differing(a, b []string) []hunk {
 	return all
 }
 
-// subsequence are the stretches between the words of the longest common subsequence.
+// subsequence returns the hunks between the words of the longest common subsequence.
 func subsequence(a, b []string) []hunk {
 	common := inCommon(a, b)
 	var all []hunk

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ExposureKind is something that a capability can enable whoever calls it to do.
+// ExposureKind is something that a capability can enable its caller to do.
 // +kubebuilder:validation:MaxLength=64
 type ExposureKind string
 
@@ -28,16 +28,16 @@ const (
 	ExposesNetworkEgress ExposureKind = "NetworkEgress"
 	// ExposesDatabaseQuery: it sends statements to a database, or queries one in a file.
 	ExposesDatabaseQuery ExposureKind = "DatabaseQuery"
-	// ExposesSecrets: secrets of its environment or of files come out of it.
+	// ExposesSecrets: it gives away secrets of its environment or of files.
 	ExposesSecrets ExposureKind = "Secrets"
-	// ExposesUntrustedContent: what others have written comes back in its answers.
+	// ExposesUntrustedContent: its answers contain what others wrote.
 	ExposesUntrustedContent ExposureKind = "UntrustedContent"
 	// ExposesMessaging: it sends mail, or posts to a chat or a webhook.
 	ExposesMessaging ExposureKind = "Messaging"
 )
 
-// exposureWeights are how much of 100 each kind brings by itself where an argument decides
-// everything: docs/exposure.md has the reasons.
+// exposureWeights are the share of the score that each kind has if an argument decides
+// everything, see docs/exposure.md.
 var exposureWeights = map[ExposureKind]float64{
 	ExposesCommandExecution: 0.75, ExposesCodeExecution: 0.75, ExposesSecrets: 0.5, ExposesNetworkEgress: 0.5,
 	ExposesFileRead: 0.375, ExposesFileWrite: 0.375, ExposesFileDelete: 0.375, ExposesDatabaseQuery: 0.375, ExposesMessaging: 0.375,
@@ -58,54 +58,54 @@ type Reach string
 const (
 	// ReachArbitrary: an argument decides all of it, and no bound was seen.
 	ReachArbitrary Reach = "Arbitrary"
-	// ReachPartial: an argument decides a part of it, such as a name below a directory of the
-	// server's. Whether it can be led out of the rest was not tested, or not enough.
+	// ReachPartial: an argument decides a part of it, such as a name below a fixed directory.
+	// Whether it can escape from there was not tested enough.
 	ReachPartial Reach = "Partial"
-	// ReachBounded: as Partial, and the rest held when it was attacked.
+	// ReachBounded: as Partial, but the bound held when it was attacked.
 	ReachBounded Reach = "Bounded"
-	// ReachFixed: no argument was seen to decide anything.
+	// ReachFixed: no argument decides anything, as far as was observed.
 	ReachFixed Reach = "Fixed"
 )
 
 // Reaches lists all reaches, the furthest first.
 var Reaches = []Reach{ReachArbitrary, ReachPartial, ReachBounded, ReachFixed}
 
-// reachShares are how much of its kind's weight a reach brings.
+// reachShares are the share of its kind's weight that a reach has.
 var reachShares = map[Reach]float64{ReachArbitrary: 1, ReachPartial: 0.4, ReachBounded: 0.2, ReachFixed: 0.1}
 
-// AtLeast reports whether a reach is no shorter than another. One that this version does not
-// know is as far as any.
+// AtLeast reports whether r is at least as far as the minimum. An unknown reach is as far as
+// any.
 func (r Reach) AtLeast(minimum Reach) bool {
 	return slices.Index(Reaches, r) <= slices.Index(Reaches, minimum) || !slices.Contains(Reaches, minimum)
 }
 
-// ExposureBasis says how an exposure is known.
+// ExposureBasis says what an exposure is known from.
 // +kubebuilder:validation:MaxLength=64
 type ExposureBasis string
 
 // The bases.
 const (
-	// BasisProven: it was seen.
+	// BasisProven: it was observed.
 	BasisProven ExposureBasis = "Proven"
-	// BasisDeclared: the manifest says so, and it was not seen.
+	// BasisDeclared: the manifest says so, but it was not observed.
 	BasisDeclared ExposureBasis = "Declared"
 )
 
-// declaredShare is how much a declaration counts of what was seen.
+// declaredShare is the weight of a declaration relative to an observation.
 const declaredShare = 0.5
 
-// Exposure says what a server enables whoever calls it to do, declared or not. It is a
-// description of the server: no verdict depends on it.
+// Exposure says what a server enables its callers to do, declared or not. It describes the
+// server and does not affect the verdict.
 type Exposure struct {
-	// score is 0 (it enables nothing) to 100.
+	// score is 0 (the server enables nothing) to 100.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:validation:Format=int32
 	Score int `json:"score"`
-	// level is None, Low, Medium, High or Critical, by the thresholds of risk.
+	// level is None, Low, Medium, High or Critical, with the thresholds of risk.level.
 	// +optional
 	Level RiskLevel `json:"level,omitempty"`
-	// items, the weightiest of each kind first, then the rest by weight.
+	// items: the weightiest of each kind first, then the rest by weight.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -115,7 +115,7 @@ type Exposure struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Combinations []ExposureCombination `json:"combinations,omitempty" cap:"4"`
-	// dropped counts the items that the caps left out; the score counts them.
+	// dropped counts the items that the caps left out. The score includes them.
 	// +optional
 	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped,omitempty"`
@@ -128,21 +128,22 @@ type ExposureItem struct {
 	// kind is CommandExecution, CodeExecution, FileRead, FileWrite, FileDelete, NetworkEgress,
 	// DatabaseQuery, Secrets, UntrustedContent or Messaging.
 	Kind ExposureKind `json:"kind"`
-	// reach is Arbitrary (an argument decides), Partial (it decides a part, and the bound was
-	// not attacked enough), Bounded (the bound held when it was attacked) or Fixed.
+	// reach is Arbitrary (an argument decides everything), Partial (it decides a part, and the
+	// bound was not attacked enough), Bounded (the bound held when it was attacked) or Fixed (no
+	// argument decides).
 	Reach Reach `json:"reach"`
-	// argument that decides, by its path: "url", "options.paths[0]"; of several the first
-	// three.
+	// argument that decides, by its path, such as "url" or "options.paths[0]"; at most three.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Argument string `json:"argument,omitempty" cap:"256" redact:"secrets"`
-	// bound is what the argument does not decide: "below /data", "git", "api.example.com".
+	// bound is the part that the argument does not decide, such as "below /data", "git" or
+	// "api.example.com".
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Bound string `json:"bound,omitempty" cap:"256" redact:"secrets"`
-	// basis is Proven (it was seen) or Declared (the manifest says so).
+	// basis is Proven (it was observed) or Declared (the manifest says so).
 	Basis ExposureBasis `json:"basis"`
-	// evidence of what was seen, or the sentence that declares it.
+	// evidence is what was observed, or the sentence that declares it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2
@@ -155,8 +156,8 @@ type CombinationName string
 
 // The combinations.
 const (
-	// CombinationLethalTrifecta: untrusted content, private data and a way out, so that what
-	// somebody has written can have the model carry the data off.
+	// CombinationLethalTrifecta: untrusted content, private data and a way out: an author of the
+	// content can make the model send the data out.
 	CombinationLethalTrifecta CombinationName = "LethalTrifecta"
 	// CombinationSecretsAndEgress: secrets, and a connection to any host.
 	CombinationSecretsAndEgress CombinationName = "SecretsAndEgress"
@@ -166,12 +167,12 @@ const (
 type ExposureCombination struct {
 	// name is LethalTrifecta or SecretsAndEgress.
 	Name CombinationName `json:"name"`
-	// because says which capabilities bring it about.
+	// because names the capabilities that make the combination.
 	// +kubebuilder:validation:MaxLength=512
 	Because string `json:"because" cap:"512" redact:"secrets"`
 }
 
-// Exposed is one kind of exposure with the furthest reach that any capability gives it.
+// Exposed is a kind of exposure with its furthest reach.
 type Exposed struct {
 	// kind of exposure.
 	Kind ExposureKind `json:"kind"`
@@ -179,10 +180,10 @@ type Exposed struct {
 	Reach Reach `json:"reach"`
 }
 
-// String is the form that people read: "CommandExecution (Arbitrary)".
+// String returns a form such as "CommandExecution (Arbitrary)".
 func (e Exposed) String() string { return fmt.Sprintf("%s (%s)", e.Kind, e.Reach) }
 
-// ExposureLine returns what a server enables, in one line: "28 Medium: FileRead (Partial)".
+// ExposureLine sums up exposure in one line, such as "28 Medium: FileRead (Partial)".
 func ExposureLine(score int, level RiskLevel, kinds []Exposed) string {
 	var all []string
 	for _, kind := range kinds {
@@ -191,8 +192,8 @@ func ExposureLine(score int, level RiskLevel, kinds []Exposed) string {
 	return strings.TrimSuffix(fmt.Sprintf("%d %s: %s", score, level, strings.Join(all, ", ")), ": ")
 }
 
-// ExposureOf sums items up. One more never lowers the score, and their order makes no
-// difference.
+// ExposureOf sums up items. An additional item never lowers the score, and their order does
+// not matter.
 func ExposureOf(items []ExposureItem) Exposure {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b ExposureItem) int {
@@ -231,8 +232,8 @@ func (i ExposureItem) weight() float64 {
 	return weight * share
 }
 
-// Kinds are the kinds of exposure, each with the furthest reach that was seen of it, the
-// weightiest first. What is only declared is not among them.
+// Kinds returns the proven kinds of exposure, each with its furthest reach, the weightiest
+// first.
 func (e Exposure) Kinds() []Exposed {
 	var all []Exposed
 	for _, item := range e.Items {
@@ -248,7 +249,7 @@ func (e Exposure) Kinds() []Exposed {
 	return all
 }
 
-// combinations finds which kinds of what was seen are worse together.
+// combinations returns the combinations among proven items.
 func combinations(items []ExposureItem) (all []ExposureCombination) {
 	find := func(reach Reach, kinds ...ExposureKind) string {
 		for _, item := range items {

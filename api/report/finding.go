@@ -23,8 +23,7 @@ const (
 // Severities lists all severities from the highest to the lowest.
 var Severities = []Severity{SeverityCritical, SeverityHigh, SeverityMedium, SeverityLow, SeverityInfo}
 
-// Rank orders severities: 4 for Critical down to 0 for Info, -1 for a word
-// that is none.
+// Rank orders severities: 4 for Critical down to 0 for Info, -1 for an unknown word.
 func (s Severity) Rank() int {
 	i := slices.Index(Severities, s)
 	if i < 0 {
@@ -39,8 +38,8 @@ func (s Severity) AtLeast(threshold Severity) bool {
 	return threshold.Rank() >= 0 && s.Rank() >= threshold.Rank()
 }
 
-// Finding is one observation that the declaration of the server does not
-// cover. It states what was seen, never what was meant by it.
+// Finding is one observation that the declaration of the server does not cover. It states
+// what was observed, not the intent behind it.
 type Finding struct {
 	// rule is the id of the rule, such as MCPA-EGRESS-001.
 	// +kubebuilder:validation:MaxLength=256
@@ -50,47 +49,45 @@ type Finding struct {
 	// title is the observation in a few words, the same for every server.
 	// +kubebuilder:validation:MaxLength=256
 	Title string `json:"title" cap:"256"`
-	// message is the observation in one sentence that names the path, the
-	// address or the program.
+	// message is the observation in one sentence, with the path, the address or the program.
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message" cap:"1024" redact:"secrets"`
-	// phase of the session in which it was first seen.
+	// phase of the session in which it was first observed.
 	Phase Phase `json:"phase"`
 	// capability that was exercised.
 	Capability Capability `json:"capability"`
-	// exceedsScope: the declared scope has a list of this kind, and it is not in it.
+	// exceedsScope: the declared scope has a list of this kind, without this.
 	// +optional
 	ExceedsScope bool `json:"exceedsScope,omitempty"`
-	// mitigation names the control that takes the risk away.
+	// mitigation names a control that removes the risk.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Mitigation string `json:"mitigation,omitempty" cap:"512" redact:"secrets"`
-	// suppressed says that the finding is known and accepted, or was.
+	// suppressed has the suppression of the finding; absent if it has none.
 	// +optional
 	Suppressed *Suppressed `json:"suppressed,omitempty"`
-	// evidence has at least one entry.
+	// evidence has 1 to 4 observations.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Evidence []Evidence `json:"evidence" cap:"4"`
 }
 
-// Evidence is one observed system call, or one answer of the server.
+// Evidence is one observation: a system call, or an answer of the server.
 type Evidence struct {
 	// time is when the call was entered.
 	Time Time `json:"time"`
-	// pid as the tracer sees it; 0 for what no process did (a manifest).
+	// pid as the tracer sees it; 0 if no process is involved, as for a manifest.
 	// +optional
 	// +kubebuilder:validation:Format=int32
 	PID int `json:"pid,omitempty"`
-	// syscall is its name in section 2 of the manual, such as "openat"; empty if there
-	// was none.
+	// syscall by its name in section 2 of the manual, such as "openat"; empty if there was none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Syscall string `json:"syscall,omitempty" cap:"256"`
 	// detail is the call with its arguments and result, or the text in question.
 	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail" cap:"512" redact:"secrets"`
-	// attribution says how the call was matched with the capability.
+	// attribution says how the observation was matched with the capability.
 	// +optional
 	Attribution Attribution `json:"attribution,omitempty"`
 }
@@ -117,7 +114,7 @@ const (
 	PhaseShutdown Phase = "Shutdown"
 )
 
-// Attribution says by which rule an effect was given to a call.
+// Attribution says by which rule an effect was matched with a call.
 // +kubebuilder:validation:MaxLength=64
 type Attribution string
 
@@ -126,21 +123,18 @@ const (
 	// AttributionInFlight: after the server had read the request and before it
 	// had written the whole response, by the trace's own order.
 	AttributionInFlight Attribution = "InFlight"
-	// AttributionSettle: after the response, while the audit waited for what the
-	// server would still do.
+	// AttributionSettle: after the response, while the audit waited for further effects.
 	AttributionSettle Attribution = "Settle"
 	// AttributionAfter: later than that, and before the next request was read.
 	AttributionAfter Attribution = "AfterResponse"
-	// AttributionLineage: later, by a process that was started during the call,
-	// or by a descendant of one.
+	// AttributionLineage: later, by a process that was started during the call, or by its
+	// descendant.
 	AttributionLineage Attribution = "Lineage"
-	// AttributionOverlap: while the call was in flight, but by a thread that an
-	// earlier call had started, or when that had left the server restless or had
-	// never been answered.
-	// Runtimes use threads again: either may be the cause.
+	// AttributionOverlap: while the call was in flight, but by a thread of an earlier call, or
+	// after an earlier call that left the server busy or was never answered. Runtimes reuse
+	// threads, so either call may be the cause.
 	AttributionOverlap Attribution = "Overlap"
-	// AttributionBackground: after the last response, by no process of which is
-	// known what call started it.
+	// AttributionBackground: after the last response, by a process of no known call.
 	AttributionBackground Attribution = "Background"
 	// AttributionPhase: in a phase without a call.
 	AttributionPhase Attribution = "Phase"
@@ -150,15 +144,15 @@ const (
 // +kubebuilder:validation:MaxLength=64
 type CapabilityKind string
 
-// The kinds. CapabilityServer stands for the server as a whole: what it does
-// at start-up, idle, or in answer to a list request.
+// The kinds. CapabilityServer is the server as a whole: what it does at start-up, while idle,
+// or for a list request.
 const (
 	CapabilityServer           CapabilityKind = "Server"
 	CapabilityTool             CapabilityKind = "Tool"
 	CapabilityResource         CapabilityKind = "Resource"
 	CapabilityResourceTemplate CapabilityKind = "ResourceTemplate"
 	CapabilityPrompt           CapabilityKind = "Prompt"
-	// CapabilityPackage is an install script, which is advertised to nobody.
+	// CapabilityPackage is an install script, which no server advertises.
 	CapabilityPackage CapabilityKind = "Package"
 )
 
@@ -174,7 +168,7 @@ type Capability struct {
 	Name string `json:"name,omitempty" cap:"256"`
 }
 
-// String is the form that people read: "tool format_note", "server".
+// String returns a form such as "tool format_note" or "server".
 func (c Capability) String() string {
 	kind := map[CapabilityKind]string{
 		CapabilityServer: "server", CapabilityTool: "tool", CapabilityResource: "resource",
@@ -194,8 +188,8 @@ type Counts struct {
 	Suppressed int `json:"suppressed,omitempty"`
 }
 
-// Count counts findings. A finding of an unknown severity counts as Critical:
-// a newer runner must not become harmless before an older manager.
+// Count counts findings. An unknown severity counts as Critical, so that an older manager
+// does not understate the report of a newer runner.
 func Count(findings []Finding) Counts {
 	var c Counts
 	for _, f := range findings {
@@ -235,7 +229,7 @@ func (c Counts) AtOrAbove(threshold Severity) int {
 	return n
 }
 
-// String lists what is there: "2 High, 1 Low (1 suppressed)"; "none" when nothing is.
+// String returns a form such as "2 High, 1 Low (1 suppressed)", or "none".
 func (c Counts) String() string {
 	var parts []string
 	for i, of := range c.bySeverity() {

@@ -18,11 +18,10 @@ import (
 //	base64 of the gzip of the JSON, 4096 characters a line
 //	-----END MCPAUDIT REPORT-----
 //
-// Lines stay far below the 16 KiB at which the container runtime splits them,
-// and the whole far below the 10 MiB at which the kubelet rotates a log. Lines
-// of stderr, which is copied into the log by itself, may come to stand within a
-// frame: what is not base64 is none of it. The digest that proves a frame whole is
-// in the Summary.
+// Lines stay far below the 16 KiB at which the container runtime splits them, and the frame
+// far below the 10 MiB at which the kubelet rotates a log. Lines of stderr may get between
+// those of a frame: ReadFrame skips lines that are not base64. The digest in the Summary
+// proves that the frame is whole.
 const (
 	FrameBegin = "-----BEGIN MCPAUDIT REPORT-----"
 	FrameEnd   = "-----END MCPAUDIT REPORT-----"
@@ -34,12 +33,11 @@ const (
 
 // The errors of ReadFrame.
 var (
-	// ErrRotated: the log begins within a frame, so that what was before is gone.
+	// ErrRotated: the log begins within a frame.
 	ErrRotated = errors.New("the log of the runner was rotated before it was read")
 	// ErrNoFrame: the log has no beginning of a frame.
 	ErrNoFrame = errors.New("no report in the log")
-	// ErrBadFrame: there is a frame, but it is cut short, larger than MaxBytes,
-	// or not base64 of gzip.
+	// ErrBadFrame: the frame is cut short, larger than MaxBytes, or not base64 of gzip.
 	ErrBadFrame = errors.New("damaged report in the log")
 )
 
@@ -63,9 +61,8 @@ func WriteFrame(w io.Writer, encoded []byte) error {
 	return nil
 }
 
-// ReadFrame finds the last frame of a log and returns the encoded report. It
-// reads at most what a frame of MaxBytes can take; a log that is a bomb after
-// decompression is ErrBadFrame.
+// ReadFrame returns the encoded report in the last frame of a log. A frame that decompresses
+// to more than MaxBytes is ErrBadFrame.
 func ReadFrame(log io.Reader) ([]byte, error) {
 	var text strings.Builder
 	began, ended, orphaned := false, false, false

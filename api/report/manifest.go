@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Manifest lists what the server advertises, by item and digest. The items of
-// each list are sorted by name.
+// Manifest lists what the server advertises. The items of each list are sorted by name.
 type Manifest struct {
-	// digest over the canonical manifest.
+	// digest of the canonical manifest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest,omitempty"`
@@ -32,18 +31,17 @@ type Manifest struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
 	Prompts []Item `json:"prompts" cap:"512" shrink:"items" counted:"manifest.prompts"`
-	// envelope is the digest of what belongs to no item: the server's name, its
-	// instructions and its capabilities.
+	// envelope is the digest of what belongs to no item: the server's name, instructions and
+	// capabilities.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Envelope string `json:"envelope,omitempty"`
-	// definition is the canonical JSON of the server's name and capabilities; empty where
-	// it does not fit.
+	// definition is the canonical JSON of the server's name and capabilities; empty if it does
+	// not fit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=8192
 	Definition string `json:"definition,omitempty" cap:"8192" keep:"whole" redact:"secrets"`
-	// words is the digest of the envelope without times, numbers, ids and the order of
-	// lists.
+	// words is the digest of the envelope without times, numbers, ids and the order of lists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Words string `json:"words,omitempty"`
@@ -62,25 +60,23 @@ type Item struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Description string `json:"description,omitempty" cap:"2048" shrink:"description" redact:"secrets"`
-	// definition is the canonical JSON of what else belongs to the digest: schemas,
-	// arguments, hints that are not their defaults; "{}" where there is nothing, and
-	// empty where it does not fit.
+	// definition is the canonical JSON of what else the digest covers: schemas, arguments, hints
+	// other than their defaults; "{}" if there is nothing, and empty if it does not fit.
 	// +optional
 	// +kubebuilder:validation:MaxLength=8192
 	Definition string `json:"definition,omitempty" cap:"8192" shrink:"definition" keep:"whole" redact:"secrets"`
 	// digest is "sha256:" and 64 hex digits over the item's canonical JSON.
 	// +kubebuilder:validation:MaxLength=71
 	Digest string `json:"digest"`
-	// words is the digest of the item without what differs by itself from one start of a
-	// server to the next: times, numbers, ids, the order of words in a list. Empty if it
-	// is the same, or not known.
+	// words is the digest of the item without what may differ between starts of the server:
+	// times, numbers, ids, the order of words in a list. Empty if equal to digest, or unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	Words string `json:"words,omitempty"`
 }
 
-// Drift lists what changed from one manifest to another. Entries read as
-// Capability.String: "tool format_note".
+// Drift lists what changed from one manifest to another, in entries such as "tool
+// format_note".
 type Drift struct {
 	// added items.
 	// +optional
@@ -100,38 +96,37 @@ type Drift struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
 	Changed []string `json:"changed,omitempty" cap:"32x512" shrink:"drift"`
-	// renamed are "tool a to tool b": the same description and definition under
-	// another name. They are in no other list.
+	// renamed items, as "tool a to tool b": the same description and definition under another
+	// name. The other lists do not repeat them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
 	Renamed []string `json:"renamed,omitempty" cap:"32x512" shrink:"drift"`
-	// changes are the texts of what changed or was renamed, and the descriptions of what
-	// was added, as far as they are known.
+	// changes to the texts of changed and renamed items, and the descriptions of added ones, as
+	// far as the reports have them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Changes []Change `json:"changes,omitempty" cap:"32" shrink:"effects"`
 }
 
-// Change is one text of a capability, or one member of its schema, that is not what
-// it was.
+// Change is one changed text of a capability, or one changed member of its schema.
 type Change struct {
-	// capability reads "tool format_note".
+	// capability, such as "tool format_note".
 	// +kubebuilder:validation:MaxLength=512
 	Capability string `json:"capability" cap:"512"`
-	// field is a path: "description", "inputSchema.properties.path.type",
+	// field by its path, such as "description", "inputSchema.properties.path.type" or
 	// "annotations.readOnlyHint".
 	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field" cap:"256"`
-	// before is the text, or JSON, that there was; empty if there was none. Of a long
-	// text it shows what differs. before and after are both empty where the report does
-	// not have all of the field: more of it may differ than is known.
+	// before is the old text or JSON; empty if there was none. Long texts are reduced to what
+	// differs. If before and after are both empty, the report does not have the whole field, and
+	// more of it may differ.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Before string `json:"before,omitempty" cap:"1024" redact:"secrets"`
-	// after is the text, or JSON, that there is; empty if there is none.
+	// after is the new text or JSON; empty if there is none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	After string `json:"after,omitempty" cap:"1024" redact:"secrets"`
@@ -140,7 +135,7 @@ type Change struct {
 // Empty reports whether nothing changed.
 func (d Drift) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Renamed) == 0 }
 
-// String says the drift in one line: "changed: tool a; added: tool b, prompt c".
+// String returns one line, such as "changed: tool a; added: tool b, prompt c".
 func (d Drift) String() string {
 	var parts []string
 	for _, p := range []struct {

@@ -2,51 +2,49 @@ package report
 
 import "cmp"
 
-// Privileges lists what the server needed of the machine, in the form that a policy
-// for it is made of (runner/least). It is a record of what was exercised and no
-// more: what the audit did not make the server do is not in it.
-//
-// It is nil where nothing was traced. It is no part of the manifest's digest or of
-// the behaviour's.
+// Privileges lists what the server needed from the machine. runner/least makes policies from
+// it. It only has what the audit made the server do. It is nil if nothing was traced, and no
+// digest covers it.
 type Privileges struct {
-	// uid that the server was started as.
+	// uid that the server ran as.
 	UID int64 `json:"uid"`
-	// gid that the server was started as.
+	// gid that the server ran as.
 	GID int64 `json:"gid"`
-	// home is HOME in the audit, where the server wrote below it.
+	// home is the value of HOME in the audit, if the server wrote below it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Home string `json:"home,omitempty" cap:"512"`
-	// calls are the system calls that were made, of those that the tracer reports each
-	// time, by their names in section 2 of the manual, sorted.
+	// calls are the system calls that were made, among those that the tracer always reports, by
+	// their names in section 2 of the manual, sorted.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=64
 	Calls []string `json:"calls,omitempty" cap:"256x64" tally:"Dropped"`
-	// unmade are the others of these. Of a call that is in neither nothing is known.
+	// unmade are the system calls that the tracer always reports and that were not made. Whether
+	// a call in neither list was made is unknown.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=64
 	Unmade []string `json:"unmade,omitempty" cap:"256x64" tally:"Dropped"`
-	// sockets are the address families of the sockets that it made: "inet", "unix".
+	// sockets are the address families of its sockets, such as "inet" or "unix".
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
 	Sockets []string `json:"sockets,omitempty" cap:"16x64" tally:"Dropped"`
-	// processes: it started processes, and not only threads.
+	// processes: it started processes, not only threads.
 	// +optional
 	Processes bool `json:"processes,omitempty"`
-	// writes are the directories in which it created, changed or removed something,
-	// with success, but for those below /tmp, /dev and /proc.
+	// writes are the directories in which it successfully created, changed or removed something,
+	// except those below /tmp, /dev and /proc.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Writes []WrittenDirectory `json:"writes,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
-	// egress are the end points outside the machine that it connected or sent to,
-	// or tried to; those of port 53 are name servers.
+	// egress are the end points outside the machine that it connected or sent to, or tried to.
+	// Port 53 is a name server.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
@@ -56,15 +54,15 @@ type Privileges struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
 	Listens []Peer `json:"listens,omitempty" cap:"128" shrink:"peers" tally:"Dropped"`
-	// capabilities are those of capabilities(7) whose lack is the likely reason why
-	// one of its calls failed. It did without them.
+	// capabilities are those of capabilities(7) whose absence probably made a system call fail.
+	// The server ran without them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=64
 	Capabilities []string `json:"capabilities,omitempty" cap:"64x64" tally:"Dropped"`
-	// dropped counts what the lists had no room for. Not 0: a policy that is made of
-	// them would forbid what the server does.
+	// dropped counts the entries that the caps left out. If it is not 0, a policy made from the
+	// lists would forbid something that the server does.
 	// +optional
 	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped,omitempty"`
@@ -75,19 +73,19 @@ type WrittenDirectory struct {
 	// path of the directory.
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path" cap:"512" tally:"Dropped" redact:"secrets"`
-	// created: the server made the directory itself, or found it made by an earlier
-	// start of its own, so that nothing of the image can be in it.
+	// created: the server made the directory in this or an earlier launch, so it has no files of
+	// the image.
 	// +optional
 	Created bool `json:"created,omitempty"`
 }
 
 // Peer is one end point of the network.
 type Peer struct {
-	// host is the name by which it was looked up; empty if it was reached by address only.
+	// host is the name that was looked up; empty if only an address was used.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Host string `json:"host,omitempty" cap:"256" redact:"secrets"`
-	// address by which it was reached, where there was no name.
+	// address, if there was no name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Address string `json:"address,omitempty" cap:"64"`

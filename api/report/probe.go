@@ -17,7 +17,7 @@ const (
 // Transports lists all transports, the default first.
 var Transports = []Transport{TransportStdio, TransportStreamableHTTP, TransportSSE}
 
-// Endpoint is where a server listens.
+// Endpoint is the address of a server that listens.
 type Endpoint struct {
 	// port is the TCP port.
 	// +kubebuilder:validation:Format=int32
@@ -34,9 +34,9 @@ type Calls string
 // The choices.
 const (
 	CallsAll Calls = "All"
-	// CallsReadOnlyHinted: those that say readOnlyHint, and whatever is no tool.
+	// CallsReadOnlyHinted: tools with readOnlyHint, and everything that is not a tool.
 	CallsReadOnlyHinted Calls = "ReadOnlyHinted"
-	// CallsNever: nothing is exercised, only listed.
+	// CallsNever: everything is listed, nothing is exercised.
 	CallsNever Calls = "Never"
 )
 
@@ -49,42 +49,41 @@ type Depth string
 
 // The depths.
 const (
-	// DepthQuick: the server is exercised, and started again as it is and for another client.
+	// DepthQuick: the server is exercised, and launched again unchanged and for another client.
 	DepthQuick Depth = "Quick"
 	// DepthStandard: all launches.
 	DepthStandard Depth = "Standard"
-	// DepthDeep: all launches, with four times the time for each that is bounded.
+	// DepthDeep: all launches, with four times the time for each bounded one.
 	DepthDeep Depth = "Deep"
 )
 
 // Depths lists all depths, the shallowest first.
 var Depths = []Depth{DepthQuick, DepthStandard, DepthDeep}
 
-// ProbeRun is how the server was exercised.
+// ProbeRun says how the server was exercised.
 type ProbeRun struct {
-	// seed makes the arguments: the same seed gives the same ones again.
+	// seed of the generated arguments: the same seed gives the same arguments.
 	Seed int64 `json:"seed"`
 	// rounds is how often everything was exercised.
 	// +kubebuilder:validation:Format=int32
 	Rounds int `json:"rounds"`
 	// calls says which tools could be called: All, ReadOnlyHinted or Never.
 	Calls Calls `json:"calls"`
-	// depth says which launches were to be made: Quick, Standard or Deep. A report of a version
-	// that knew no depths has none.
+	// depth says which launches were planned: Quick, Standard or Deep. Absent in reports of
+	// earlier versions.
 	// +optional
 	Depth Depth `json:"depth,omitempty"`
-	// launches is how often the server was started.
+	// launches is how often the server was launched.
 	// +kubebuilder:validation:Format=int32
 	Launches int `json:"launches"`
-	// runs are the launches by what they were for, in order, with those that were not
-	// made.
+	// runs are the launches in order, including those that were not made.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Runs []Launch `json:"runs,omitempty" cap:"16"`
 }
 
-// Launch is one start of the server, or why it was not made.
+// Launch is one launch of the server, or the reason why it was not made.
 type Launch struct {
 	// for is Exercise, Restart, Identity, Clock, Week, Disguise, StandIns, Refused, Decoys or Attack.
 	For Moment `json:"for"`
@@ -96,15 +95,15 @@ type Launch struct {
 	// +optional
 	// +kubebuilder:validation:Format=int32
 	Seconds int `json:"seconds,omitempty"`
-	// standIns are the programs that the server had missed and that a stand-in of the
-	// audit answered for: it prints something plausible and does nothing.
+	// standIns are programs that the server had missed. The audit replaced each by one that
+	// prints something plausible and does nothing.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
 	StandIns []string `json:"standIns,omitempty" cap:"16x64"`
-	// variables are those that the server asked for by name. The audit set each to a
-	// decoy that looks right for its name.
+	// variables are environment variables that the server asked for by name. The audit set each
+	// to a decoy that suits its name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -112,16 +111,16 @@ type Launch struct {
 	Variables []string `json:"variables,omitempty" cap:"16x128"`
 }
 
-// Moment is when, within an audit, a manifest was compared with the first.
+// Moment is when in an audit a manifest was compared with the first one.
 // +kubebuilder:validation:MaxLength=64
 type Moment string
 
-// The moments. Each is one way in which a server changes what it advertises
-// after it was reviewed.
+// The moments. Each tests one way in which a server may change what it advertises after it
+// was reviewed.
 const (
 	// MomentSession: after the calls, in the same session.
 	MomentSession Moment = "Session"
-	// MomentRestart: when it was started again, with the same home directory.
+	// MomentRestart: after a restart with the same home directory.
 	MomentRestart Moment = "Restart"
 	// MomentIdentity: for a client of another name, with the same capabilities.
 	MomentIdentity Moment = "Identity"
@@ -129,26 +128,26 @@ const (
 	MomentClock Moment = "Clock"
 )
 
-// The other launches. What is advertised after a week is compared as at MomentClock.
+// The other launches. The manifest after a week is compared as at MomentClock.
 const (
 	// LaunchExercise: everything is exercised.
 	LaunchExercise Moment = "Exercise"
 	// LaunchWeek: a week goes by in seconds.
 	LaunchWeek Moment = "Week"
-	// LaunchDisguise: the client, its environment, the language, the time zone and the day are others.
+	// LaunchDisguise: client, environment, language, time zone and day differ.
 	LaunchDisguise Moment = "Disguise"
-	// LaunchStandIns: programs that were missing have a stand-in.
+	// LaunchStandIns: missing programs have a stand-in.
 	LaunchStandIns Moment = "StandIns"
-	// LaunchRefused: every connection is refused, and every name unknown.
+	// LaunchRefused: every connection is refused, and no name resolves.
 	LaunchRefused Moment = "Refused"
-	// LaunchDecoys: several launches with the same decoys and with others.
+	// LaunchDecoys: several launches, with the same decoys and with others.
 	LaunchDecoys Moment = "Decoys"
-	// LaunchAttack: calls try what the server keeps to. What it does then counts only
-	// for findings about that.
+	// LaunchAttack: calls try the guards of the server. What it does then only counts for
+	// findings about its guards.
 	LaunchAttack Moment = "Attack"
 )
 
-// ManifestDrift is how the manifest differed at one moment.
+// ManifestDrift is how the manifest differed at a moment.
 type ManifestDrift struct {
 	// moment is Session, Restart, Identity or Clock.
 	Moment Moment `json:"moment"`
@@ -164,14 +163,14 @@ type OutputKind string
 
 // The kinds.
 const (
-	OutputResult       OutputKind = "Result"       // of a call, resource or prompt
+	OutputResult       OutputKind = "Result"       // of a tool, resource or prompt
 	OutputError        OutputKind = "Error"        // a JSON-RPC error, or a result with isError
 	OutputNotification OutputKind = "Notification" // logging, progress, list_changed, ...
 	OutputRequest      OutputKind = "Request"      // sampling, elicitation, roots
 	OutputList         OutputKind = "List"         // completions
 )
 
-// Output is something that the server said, and what it was asked.
+// Output is a message of the server, with the request that it answers.
 type Output struct {
 	// kind is Result, Error, Notification, Request or List.
 	Kind OutputKind `json:"kind"`
@@ -180,21 +179,21 @@ type Output struct {
 	// method of the request, or of the server's own message.
 	// +kubebuilder:validation:MaxLength=128
 	Method string `json:"method" cap:"128"`
-	// arguments that reached it, as JSON.
+	// arguments of the request, as JSON.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Arguments string `json:"arguments,omitempty" cap:"512" redact:"secrets"`
-	// origins say where the arguments came from that the probe did not make up, each
-	// in one sentence: `ticket_id "TICK-3" from the result of tool list_tickets`.
+	// origins say where arguments came from that the probe did not generate, such as `ticket_id
+	// "TICK-3" from the result of tool list_tickets`.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:MaxLength=256
 	Origins []string `json:"origins,omitempty" cap:"4x256" redact:"secrets"`
-	// text is the beginning of it, secrets shortened.
+	// text is the beginning of the message, with secrets shortened.
 	// +kubebuilder:validation:MaxLength=1024
 	Text string `json:"text" cap:"1024" redact:"secrets"`
-	// count is how often the same text came; at least 1.
+	// count is how often the same text came, at least 1.
 	// +kubebuilder:validation:Format=int32
 	Count int `json:"count"`
 }

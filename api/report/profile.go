@@ -1,16 +1,16 @@
 package report
 
-// Profile records what the server was seen to do, by capability. It is a record, not
-// a judgement: an honest server has a profile too.
+// Profile records what the server did, by capability. It does not judge: an honest server
+// has a profile too.
 type Profile struct {
-	// capabilities and phases in which something was seen.
+	// capabilities and phases in which something was observed.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
 	Capabilities []CapabilityProfile `json:"capabilities" cap:"512" shrink:"capabilities" counted:"profile.capabilities"`
 }
 
-// CapabilityProfile records what was seen while one capability was exercised, or in
-// a phase that belongs to none (Kind Server).
+// CapabilityProfile records what was observed while one capability was exercised, or in a
+// phase without one (Kind Server).
 type CapabilityProfile struct {
 	// kind is Server, Tool, Resource, ResourceTemplate or Prompt.
 	Kind CapabilityKind `json:"kind"`
@@ -20,11 +20,11 @@ type CapabilityProfile struct {
 	Name string `json:"name,omitempty" cap:"256"`
 	// phase of the session.
 	Phase Phase `json:"phase"`
-	// late says that what the capability had left behind did this, after its response. A
-	// capability may have a section of each kind.
+	// late: this happened after the response, by what the call left running. A capability may
+	// have one section that is late and one that is not.
 	// +optional
 	Late bool `json:"late,omitempty"`
-	// reads are files that were opened for reading, with success.
+	// reads are files that were successfully opened for reading.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -49,7 +49,7 @@ type CapabilityProfile struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Execs []Exec `json:"execs,omitempty" cap:"64" shrink:"effects" tally:"Dropped"`
-	// connects are addresses that were connected or sent to, with or without success.
+	// connects are addresses that were connected or sent to, successfully or not.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -65,7 +65,7 @@ type CapabilityProfile struct {
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// FileAccess is one file in one way of use.
+// FileAccess is one kind of access to one file.
 type FileAccess struct {
 	// path of the file.
 	// +kubebuilder:validation:MaxLength=512
@@ -77,7 +77,7 @@ type FileAccess struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	// count is how often; at least 1.
+	// count is how often, at least 1.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 }
@@ -107,15 +107,15 @@ type Connection struct {
 	// address is an IP address, or a path (or "@name") for a unix socket.
 	// +kubebuilder:validation:MaxLength=512
 	Address string `json:"address" cap:"512"`
-	// port is 1 to 65535; 0 where the protocol has none.
+	// port is 1 to 65535; 0 if the protocol has none.
 	// +optional
 	// +kubebuilder:validation:Format=int32
 	Port int `json:"port,omitempty"`
 	// protocol is "tcp", "udp", "unix", or the name of another family.
 	// +kubebuilder:validation:MaxLength=64
 	Protocol string `json:"protocol"`
-	// host is the name that the address was looked up by, or that was asked of
-	// a name server, when that was seen.
+	// host is the name for which the address was looked up, or that a name server was asked for;
+	// empty if unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Host string `json:"host,omitempty" cap:"256" redact:"secrets"`
@@ -131,7 +131,7 @@ type Connection struct {
 	BytesOut int64 `json:"bytesOut,omitempty"`
 }
 
-// Loopback reports whether the end point is the server's own machine.
+// Loopback reports whether the end point is on the server's own machine.
 func (c Connection) Loopback() bool {
 	return c.Protocol == "unix" || isLoopback(c.Address)
 }

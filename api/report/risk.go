@@ -2,11 +2,11 @@ package report
 
 import "slices"
 
-// RiskLevel is the risk in a word.
+// RiskLevel is the risk in one word.
 // +kubebuilder:validation:MaxLength=64
 type RiskLevel string
 
-// The levels; docs/risk.md has the scores that they stand for.
+// The levels. docs/risk.md has their scores.
 const (
 	RiskNone     RiskLevel = "None"
 	RiskLow      RiskLevel = "Low"
@@ -15,7 +15,7 @@ const (
 	RiskCritical RiskLevel = "Critical"
 )
 
-// RiskLevelOf is a score of 0 to 100 in a word.
+// RiskLevelOf returns the level of a score of 0 to 100.
 func RiskLevelOf(score int) RiskLevel {
 	switch {
 	case score >= 70:
@@ -33,17 +33,17 @@ func RiskLevelOf(score int) RiskLevel {
 // RiskLevels lists all levels, the lowest first.
 var RiskLevels = []RiskLevel{RiskNone, RiskLow, RiskMedium, RiskHigh, RiskCritical}
 
-// AtMost reports whether a level is no higher than another. One that is missing, or that
-// this version does not know, is higher than all of them.
+// AtMost reports whether l is at or below the maximum. An empty or unknown level is above all
+// others.
 func (l RiskLevel) AtMost(maximum RiskLevel) bool {
 	is, most := slices.Index(RiskLevels, l), slices.Index(RiskLevels, maximum)
 	return is >= 0 && is <= most
 }
 
-// Risk is how bad it could be, made of what was found, for people who have to
-// decide what to look at first. No verdict depends on it.
+// Risk sums up how bad the findings could be, to help people decide what to look at first. It
+// does not affect the verdict.
 type Risk struct {
-	// score is 0 (nothing was found) to 100.
+	// score is 0 (no findings) to 100.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	// +kubebuilder:validation:Format=int32
@@ -51,7 +51,7 @@ type Risk struct {
 	// level is None, Low, Medium, High or Critical.
 	// +optional
 	Level RiskLevel `json:"level,omitempty"`
-	// parts make up the score, the largest first.
+	// parts of the score, largest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=24
@@ -60,13 +60,13 @@ type Risk struct {
 
 // RiskPart says what one family of capabilities adds to the score.
 type RiskPart struct {
-	// family is a word of docs/risk.md: "CommandExecution", "FileRead", ...
+	// family is a word of docs/risk.md, such as "CommandExecution" or "FileRead".
 	// +kubebuilder:validation:MaxLength=64
 	Family string `json:"family"`
 	// points of the score.
 	// +kubebuilder:validation:Format=int32
 	Points int `json:"points"`
-	// because says what was seen.
+	// because says what was observed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Because string `json:"because,omitempty" cap:"256"`

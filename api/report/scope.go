@@ -1,38 +1,38 @@
 package report
 
-// DeclaredScope lists what an operator says that a server may do, in lists of what is
-// allowed. A list that is absent (nil) says nothing, so that what the manifest
-// declares counts; a list that is there is all that is allowed, and an empty one
-// allows nothing.
+// DeclaredScope lists what a server may do. If a list is absent, the server's manifest
+// decides; otherwise only its entries are allowed, and an empty list allows nothing.
 type DeclaredScope struct {
-	// egress are hosts ("api.example.com", "*.example.com"), addresses and CIDR
-	// blocks (RFC 4632), each with a port behind it or for all of them:
-	// "api.example.com:443", "10.0.0.0/8", "[2001:db8::1]:443".
+	// egress are hosts ("api.example.com", "*.example.com"), addresses and CIDR blocks (RFC 4632)
+	// that the server may connect to, each with a port or for all ports, such as
+	// "api.example.com:443", "10.0.0.0/8" and "[2001:db8::1]:443".
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Egress []string `json:"egress,omitzero" cap:"64x512"`
-	// readPaths are absolute paths; one that ends with "/" is a directory and all that
-	// is below it, "*" any part of one name, "~/" the home directory.
+	// readPaths are absolute paths that the server may read. A path that ends with "/" is a
+	// directory with everything below it, "*" matches any part of one name, "~/" is the home
+	// directory.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	ReadPaths []string `json:"readPaths,omitzero" cap:"64x512"`
-	// writePaths are paths as in readPaths.
+	// writePaths are paths that the server may write, in the form of readPaths.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	WritePaths []string `json:"writePaths,omitzero" cap:"64x512"`
-	// exec are programs: names ("git") or absolute paths.
+	// exec are programs that the server may start: names ("git") or absolute paths.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Exec []string `json:"exec,omitzero" cap:"64x512"`
-	// listen are ports ("8080"), or addresses with one ("127.0.0.1:8080").
+	// listen are ports ("8080") or addresses with a port ("127.0.0.1:8080") that the server may
+	// listen on.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -40,11 +40,11 @@ type DeclaredScope struct {
 	Listen []string `json:"listen,omitzero" cap:"64x512"`
 }
 
-// ScopeSource is where a clause of the scope stands, by authority.
+// ScopeSource is where a clause of the scope comes from.
 // +kubebuilder:validation:MaxLength=64
 type ScopeSource string
 
-// The sources, the one of the highest authority first.
+// The sources, highest authority first.
 const (
 	// ScopeSpec is DeclaredScope.
 	ScopeSpec ScopeSource = "Spec"
@@ -56,20 +56,20 @@ const (
 	ScopeText ScopeSource = "Text"
 )
 
-// ScopeClause is one thing that the declaration was understood to say.
+// ScopeClause is one statement of the declaration, as it was understood.
 type ScopeClause struct {
 	// source is Spec, ServerJSON, Annotation or Text.
 	Source ScopeSource `json:"source"`
-	// capability is whose declaration it is; Kind Server for the server's own.
+	// capability that it is about; kind Server for the whole server.
 	Capability Capability `json:"capability"`
-	// field is where: "description", "annotations.openWorldHint", "egress[0]".
+	// field that has it, such as "description", "annotations.openWorldHint" or "egress[0]".
 	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field" cap:"256"`
-	// means says how it was understood: "may use the network", "keeps off the
-	// network", "may connect to api.example.com", "changes nothing".
+	// means says how it was understood, such as "may use the network", "keeps off the network",
+	// "may connect to api.example.com" or "changes nothing".
 	// +kubebuilder:validation:MaxLength=256
 	Means string `json:"means" cap:"256"`
-	// quote is the sentence, or the entry.
+	// quote of the sentence or the entry.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Quote string `json:"quote,omitempty" cap:"256" redact:"secrets"`

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Summary fits the termination message of a container, which the
-// kubelet cuts at 4096 bytes: enough to know the outcome, and the digest that
-// the report in the log has to have.
+// Summary is the termination message of the runner, which the kubelet cuts at 4096 bytes: the
+// outcome, and the digest of the report in the log.
 type Summary struct {
 	SchemaVersion  string    `json:"schemaVersion"`
 	Verdict        Verdict   `json:"verdict"`
@@ -32,7 +31,7 @@ func Summarise(r Report, encoded []byte) Summary {
 	}
 }
 
-// Encode writes the summary as one line of at most 3 KiB; a longer message is cut.
+// Encode returns the summary as one line of at most 3 KiB. It cuts a longer message.
 func (s Summary) Encode() ([]byte, error) {
 	s.Message = Cut(s.Message, maxSummaryReason)
 	encoded, err := json.Marshal(s)
@@ -49,8 +48,8 @@ func (s Summary) Encode() ([]byte, error) {
 	return encoded, nil
 }
 
-// DecodeSummary reads a termination message. Anything that is not a whole
-// summary of this schema version is an error.
+// DecodeSummary parses a termination message. It accepts only a whole summary of this schema
+// version.
 func DecodeSummary(message []byte) (Summary, error) {
 	var s Summary
 	if err := json.Unmarshal(message, &s); err != nil {

@@ -11,61 +11,58 @@ import (
 	"unicode/utf8"
 )
 
-// Suppression says that a finding is known and accepted for a time. The finding
-// stays in the report and in the counts; it only does not fail the audit.
+// Suppression accepts a known finding until a date. The finding stays in the report and in
+// the counts but does not fail the audit.
 type Suppression struct {
 	// rule is the id of the rule, such as MCPA-EGRESS-001.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^MCPA-[A-Z]+-[0-9]{3}$`
 	// +kubebuilder:validation:XValidation:rule="self != 'MCPA-MANIFEST-001'",message="a changed manifest is approved by spec.baseline: mode Pinned with its manifestDigest"
 	Rule string `json:"rule"`
-	// match is a text that the finding's message or its capability ("tool fetch")
-	// must contain, as whole words, hosts or paths; one that ends with "/" is a
-	// directory and all that is below it. "*" matches every finding of the rule that
-	// is not Critical.
+	// match is a text that the finding's message or its capability ("tool fetch") must contain,
+	// as whole words, hosts or paths. If it ends with "/", it also matches everything below that
+	// directory. "*" matches every finding of the rule that is not Critical.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self == '*' || size(self) >= 3",message="match needs at least 3 characters of the finding's message or capability, or \"*\""
 	Match string `json:"match"`
-	// reason says to whoever reads it why this is acceptable.
+	// reason explains to readers why this is acceptable.
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
-	// until is when it ends, as in 2026-12-31T00:00:00Z, at most a year ahead. From
-	// then on the finding counts again.
+	// until is when the suppression ends and the finding counts again, such as
+	// 2026-12-31T00:00:00Z, at most a year ahead.
 	// +required
 	Until Time `json:"until,omitzero"`
 }
 
-// Suppressed says by what a finding is suppressed, or was.
+// Suppressed is the suppression of a finding, in force or expired.
 type Suppressed struct {
 	// reason of the suppression.
 	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason" cap:"512"`
-	// until when.
+	// until when it is suppressed.
 	Until Time `json:"until"`
-	// expired: it is suppressed no more.
+	// expired: the suppression has ended, and the finding counts again.
 	// +optional
 	Expired bool `json:"expired,omitempty"`
 }
 
 // The bounds of a suppression.
 const (
-	// MaxSuppressions is the most that one audit takes.
+	// MaxSuppressions bounds the suppressions of one audit.
 	MaxSuppressions = 128
-	// MaxSuppressionTime is how far ahead one may end: what is accepted has to be
-	// looked at again.
+	// MaxSuppressionTime bounds how far ahead a suppression may end, so that it is reviewed.
 	MaxSuppressionTime = 366 * 24 * time.Hour
 	// minReason and minMatch are in characters.
 	minReason = 8
 	minMatch  = 3
 )
 
-// ruleID is the form of the ids of rules.
 var ruleID = regexp.MustCompile(`^MCPA-[A-Z]+-[0-9]{3}$`)
 
-// Check tells in one line what is wrong with a suppression, at the time when it is
-// put to use. One that has expired is not wrong: its findings say so.
+// Check returns what is wrong with a suppression, in one line. An expired one is not wrong:
+// its findings say that it has expired.
 func (s Suppression) Check(now time.Time) error {
 	switch {
 	case !ruleID.MatchString(s.Rule):
@@ -88,8 +85,8 @@ func (s Suppression) Check(now time.Time) error {
 	return nil
 }
 
-// ParseUntil reads the end of a suppression: a time of RFC 3339, or a date, which
-// stands for the last second of that day in UTC.
+// ParseUntil parses the end of a suppression: an RFC 3339 time, or a date, which stands for
+// the last second of that day in UTC.
 func ParseUntil(text string) (Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return At(day.Add(24*time.Hour - time.Second)), nil
@@ -101,9 +98,9 @@ func ParseUntil(text string) (Time, error) {
 	return At(at), nil
 }
 
-// Suppress marks the findings that are suppressed, in a copy of the list, and
-// returns the suppressions that match none of them. Marks that the findings came
-// with do not count: whoever judges says what is accepted.
+// Suppress returns a copy of the findings with the suppressed ones marked, and the
+// suppressions that match no finding. It replaces earlier marks: only the judge decides what
+// is accepted.
 func Suppress(findings []Finding, by []Suppression, now time.Time) (marked []Finding, unused []Suppression) {
 	marked = make([]Finding, len(findings))
 	used := make([]bool, len(by))
@@ -128,10 +125,10 @@ func Suppress(findings []Finding, by []Suppression, now time.Time) (marked []Fin
 	return marked, unused
 }
 
-// anything is the match of every finding.
+// anything is the match of every finding that is not Critical.
 const anything = "*"
 
-// matches reports whether a suppression is about a finding.
+// matches reports whether a suppression applies to a finding.
 func (s Suppression) matches(f Finding) bool {
 	switch {
 	case s.Rule != f.Rule || s.Rule == RuleManifestChanged || s.Match == "":
@@ -144,14 +141,14 @@ func (s Suppression) matches(f Finding) bool {
 		return true
 	}
 	if strings.ContainsAny(s.Match, "./:") && mentions(of, s.Match) {
-		return false // a tool that is called "api.example.com" may go anywhere
+		return false // a tool named "api.example.com" may connect anywhere
 	}
 	return mentions(f.deed(), s.Match) || mentions(of, s.Match)
 }
 
-// deed is the part of the message that says what was done. The server's own words
-// behind it, what it calls another capability, and the arguments that it gave to a
-// program are its to choose: it would have any finding suppressed by them.
+// deed returns the part of the message that says what was done. It leaves out what the server
+// chooses (quotes of its texts, names of other capabilities, arguments of programs), by which
+// it could match any suppression.
 func (f Finding) deed() string {
 	text := f.Message
 	for _, quotes := range []string{` says "`, ` say "`} {
@@ -166,9 +163,8 @@ func (f Finding) deed() string {
 	return text
 }
 
-// mentions reports whether a text has a word, a host or a path as a whole: whoever
-// has accepted api.example.com has not accepted api.example.com.evil.test, nor with
-// ~/.ssh/config what else is in ~/.ssh.
+// mentions reports whether a text has a word, host or path as a whole: api.example.com does
+// not match api.example.com.evil.test, nor ~/.ssh/config another file in ~/.ssh.
 func mentions(text, word string) bool {
 	first, _ := utf8.DecodeRuneInString(word)
 	last, _ := utf8.DecodeLastRuneInString(word)
@@ -188,8 +184,8 @@ func mentions(text, word string) bool {
 	}
 }
 
-// continues reports whether what is beside the edge of a word, the nearest rune
-// first, goes on with its name. A full stop does where more of a name is behind it.
+// continues reports whether a name continues beyond the edge of a word. beside has the runes
+// beyond it, nearest first. A dot or slash continues a name if more of the name follows.
 func continues(edge rune, beside []rune) bool {
 	if !ofName(edge) && edge != '.' && edge != '/' {
 		return false
@@ -200,13 +196,12 @@ func continues(edge rune, beside []rune) bool {
 	return len(beside) > 0 && ofName(beside[0])
 }
 
-// ofName reports whether a rune is one that words, hosts and names of files are made of.
+// ofName reports whether words, hosts and file names may contain a rune.
 func ofName(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 }
 
-// Counting are the findings that a verdict is made of: those that no suppression
-// holds back.
+// Counting returns the findings that count for the verdict: those not suppressed at present.
 func Counting(findings []Finding) []Finding {
 	var all []Finding
 	for _, f := range findings {

@@ -11,16 +11,15 @@ type Verdict string
 
 // The verdicts.
 const (
-	// VerdictPass: the audit was complete and nothing reached the threshold.
+	// VerdictPass: the audit was complete and no finding reached the threshold.
 	VerdictPass Verdict = "Pass"
-	// VerdictFail: something at or above the threshold was observed, or the manifest is
-	// not the baseline's.
+	// VerdictFail: a finding reached the threshold, or the manifest is not the baseline's.
 	VerdictFail Verdict = "Fail"
-	// VerdictInconclusive: the audit could not observe all that it had to.
+	// VerdictInconclusive: the audit could not observe everything that it had to.
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 
-// Reason says why a verdict is what it is. Causes has those of Inconclusive.
+// Reason is the reason of a verdict. Causes lists those of Inconclusive.
 // +kubebuilder:validation:MaxLength=64
 type Reason string
 
@@ -34,42 +33,40 @@ const (
 	ReasonManifestDrifted Reason = "ManifestDrifted"
 )
 
-// Incomplete is why an audit could not observe everything. The zero value
-// means that it could.
+// Incomplete says why an audit could not observe everything; the zero value: it could.
 type Incomplete struct {
-	// reason in a word.
+	// reason in one word.
 	Reason Reason `json:"reason"`
-	// message says it in a sentence.
+	// message explains the reason in one sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty" cap:"1024"`
 }
 
-// Demand holds the conditions of a Pass.
+// Demand has the conditions of a Pass.
 type Demand struct {
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
 	FailOn Severity
-	// MinAssurance is the lowest assurance of a Pass; empty stands for DefaultMinAssurance.
+	// MinAssurance is the lowest assurance of a Pass; DefaultMinAssurance if empty.
 	MinAssurance AssuranceLevel
 }
 
-// DefaultMinAssurance is the lowest assurance of a Pass unless somebody says otherwise.
+// DefaultMinAssurance is the lowest assurance of a Pass by default.
 const DefaultMinAssurance = AssurancePartial
 
-// Unmet returns why an audit cannot pass whatever it found: because it is incomplete, or
-// because too little of the server accepted a call.
+// Unmet returns why an audit cannot pass even without findings: it is incomplete, or its
+// assurance is too low.
 func (d Demand) Unmet(incomplete Incomplete, rests Assurance) Incomplete {
 	return cmp.Or(incomplete, rests.below(cmp.Or(d.MinAssurance, DefaultMinAssurance)))
 }
 
-// Judge decides the verdict of a set of findings. It is pure, and the only
-// place where a verdict is made: the runner calls it for the report, the
-// manager calls it again with the demand of the spec.
+// Judge decides the verdict of an audit. It is pure, and the only place that makes a verdict:
+// the runner calls it for the report, and the manager again with the demand of the spec.
 //
-// What was seen stays seen: findings at or above the threshold are a Fail even
-// when the audit was cut short. Without them an incomplete audit, and one of too little
-// assurance, is Inconclusive, never a Pass. Suppressed findings fail nothing, and every
-// message says how many there are; those whose suppression has expired do.
+// Findings at or above the threshold are a Fail even if the audit is incomplete. Without
+// them, an audit that is incomplete or has too little assurance is Inconclusive, never a
+// Pass. Suppressed findings do not fail an audit, but the message counts them; findings whose
+// suppression has expired do.
 func Judge(findings []Finding, demand Demand, incomplete Incomplete, rests Assurance) (Verdict, Reason, string) {
 	failOn := demand.FailOn
 	counting := Counting(findings)
@@ -92,8 +89,8 @@ func Judge(findings []Finding, demand Demand, incomplete Incomplete, rests Assur
 		plural(counts.Total(), "finding"), counts, aside)
 }
 
-// besides says what suppressions have to do with the findings: "; suppressed: 1
-// High; suppressed no more: 2 findings".
+// besides sums up suppressions, such as "; suppressed: 1 High; suppressed no more: 2
+// findings".
 func besides(findings []Finding) (text string) {
 	var held []Finding
 	expired := 0

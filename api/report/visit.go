@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// A rule is what the struct tags of a field of the report say:
+// A rule has the struct tags of a field of the report:
 //
 //	cap:"256"          the most items of a list, or bytes of UTF-8 of a text
 //	cap:"64x512"       the most texts of a list, and bytes of each of them
@@ -17,11 +17,10 @@ import (
 //	                   of a list have a name of their own, if any: "errors,errors.text"
 //	tally:"Dropped"    what is cut is added to this field of the nearest struct that has it
 //	keep:"end"         a text that is cut keeps its end
-//	keep:"whole"       half of it is as good as none: it is left out if it does not fit
+//	keep:"whole"       left out if it does not fit whole
 //	redact:"secrets"   it may quote the server, see Redact
 //
-// A list or text without a cap is made of words or digests of ours, or of what was capped
-// before.
+// A list or text without a cap has words or digests of our own, or was capped before.
 type rule struct {
 	index      int
 	most, each int
@@ -71,8 +70,8 @@ func number(tag string) int {
 
 var timeType = reflect.TypeFor[Time]()
 
-// visit calls at for the fields of a struct and of all structs below it, the outer ones
-// first. tally is the field that the rule names.
+// visit calls at for the fields of a struct and of all structs below it, outer fields first.
+// tally is the field Dropped of the nearest struct that has it.
 func visit(v reflect.Value, at func(r rule, field, tally reflect.Value)) {
 	descend(v, reflect.Value{}, at)
 }
@@ -103,8 +102,8 @@ func descend(v, tally reflect.Value, at func(r rule, field, tally reflect.Value)
 	}
 }
 
-// Normalise makes a report encode the same after a round trip: times as At has them, and
-// empty lists as [] where readers look for them.
+// Normalise makes a report encode the same after a round trip: it truncates times as At does,
+// and makes required lists [] instead of null.
 func (r *Report) Normalise() {
 	visit(reflect.ValueOf(r).Elem(), func(is rule, field, _ reflect.Value) {
 		switch at, isTime := field.Interface().(Time); {
@@ -116,7 +115,7 @@ func (r *Report) Normalise() {
 	})
 }
 
-// Redact puts without(text) in the place of each text that may quote the server.
+// Redact replaces each text that may quote the server by without(text).
 func (r *Report) Redact(without func(string) string) {
 	visit(reflect.ValueOf(r).Elem(), func(is rule, field, _ reflect.Value) {
 		switch {

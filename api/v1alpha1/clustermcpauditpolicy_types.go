@@ -6,60 +6,58 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// ClusterMCPAuditPolicySpec says which MCP servers of the cluster are audited
-// without anybody asking for each, and which may run.
+// ClusterMCPAuditPolicySpec says which MCP servers of the cluster are audited automatically,
+// and which may run.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.gate) == has(self.trust)",message="gate and trust go together: trust.auditNamespaces says whose verdicts the gate counts (Same, Selected or All)"
 // +kubebuilder:validation:XValidation:rule="!has(self.match) || has(self.gate)",message="match selects what gate is about: give gate as well"
 // +kubebuilder:validation:XValidation:rule="!has(self.exposure) || has(self.gate)",message="exposure is for gate, which denies: give gate as well"
 type ClusterMCPAuditPolicySpec struct {
-	// discovery finds the MCP servers of the cluster, and keeps one MCPServerAudit
-	// for each. Absent: nothing is looked for.
+	// discovery finds the MCP servers of the cluster and keeps an MCPServerAudit for each. If
+	// absent, the policy discovers nothing.
 	// +optional
 	Discovery *Discovery `json:"discovery,omitempty"`
 
-	// match selects the containers that gate is about. Absent: all.
+	// match selects the containers that gate applies to. If absent, all.
 	// +optional
 	Match *ClusterMatch `json:"match,omitempty"`
 
-	// gate says what the audits of servers have to be like for them to run. Absent:
-	// the policy denies nothing.
+	// gate says which verdicts a server needs to run. If absent, the policy denies nothing.
 	// +optional
 	Gate *Gate `json:"gate,omitempty"`
 
-	// exposure bounds for gate what the servers may enable whoever calls them to do. Absent:
-	// anything.
+	// exposure limits what servers may enable their callers to do. If absent, there is no limit.
 	// +optional
 	Exposure *ExposureLimit `json:"exposure,omitempty"`
 
-	// trust says whose verdicts count for gate. It has no default: where tenants write
-	// the audits of their own namespace, they say what their servers declare.
+	// trust says whose verdicts count for gate. It has no default, because the author of an
+	// audit, such as a tenant, decides what the server is declared to do.
 	// +optional
 	Trust *Trust `json:"trust,omitempty"`
 }
 
 // Discovery says where servers are looked for, and how they are audited.
 type Discovery struct {
-	// sources are the kinds of objects that are looked at. Absent: all of them. One
-	// whose CRD is not installed is waited for.
+	// sources are the kinds of objects to search. If absent, all. A source whose CRD is not
+	// installed is searched once it is.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	Sources []DiscoverySource `json:"sources,omitempty"`
 
-	// namespaceSelector selects the namespaces by their labels. Absent: all of them.
-	// The namespaces of the operator itself are never looked at.
+	// namespaceSelector selects the namespaces to search by their labels. If absent, all. The
+	// operator's own namespaces are never searched.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// template holds what the audits have in common.
+	// template has the settings that all these audits share.
 	// +optional
 	// +kubebuilder:default={}
 	Template AuditTemplate `json:"template,omitzero"`
 
-	// max is how many servers are audited at most. The oldest are; the others are
-	// told in the status.
+	// max is the most servers that are audited, from 1 to 5000. The oldest are taken; the
+	// status lists others as skipped. 100 by default.
 	// +optional
 	// +kubebuilder:default=100
 	// +kubebuilder:validation:Minimum=1
@@ -82,32 +80,32 @@ const (
 	SourceMCPLifecycle DiscoverySource = "MCPLifecycle"
 )
 
-// DiscoverySources are all sources, in the order in which the status has them.
+// DiscoverySources lists all sources in the order of the status.
 var DiscoverySources = []DiscoverySource{SourceWorkload, SourceToolHive, SourceKmcp, SourceMCPLifecycle}
 
-// AuditTemplate is the part of an MCPServerAudit's spec that several servers can
-// have in common. What is absent is left to the default, or to who edits an audit.
+// AuditTemplate is the part of an MCPServerAudit's spec that several servers can share. An
+// absent field keeps its default, or what somebody sets in the audit itself.
 type AuditTemplate struct {
-	// schedule of the audits: a server that changes its manifest is found by the next
-	// one. Once a day by default.
+	// schedule of the audits. A changed manifest is found by the next scheduled audit. Once a
+	// day by default.
 	// +optional
 	// +kubebuilder:default={interval: "24h0m0s"}
 	Schedule *Schedule `json:"schedule,omitempty"`
 
-	// baseline of the audits. Pinned is missing: a digest is one server's.
+	// baseline of the audits. It cannot be Pinned, since a digest belongs to one server.
 	// +optional
 	Baseline *BaselineTemplate `json:"baseline,omitempty"`
 
-	// failOn of the audits.
+	// failOn of the audits, see MCPServerAudit spec.failOn.
 	// +optional
 	FailOn FailOn `json:"failOn,omitempty"`
 
-	// minAssurance of the audits.
+	// minAssurance of the audits, see MCPServerAudit spec.minAssurance.
 	// +optional
 	// +kubebuilder:validation:Enum=Full;Partial;Weak
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
-	// timeout of the audits.
+	// timeout of the audits, from 10s to 1h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -115,23 +113,23 @@ type AuditTemplate struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="timeout must be between 10s and 1h"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
-	// historyLimit of the audits.
+	// historyLimit of the audits, from 0 to 20.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=20
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 
-	// retryLimit of the audits.
+	// retryLimit of the audits, from 0 to 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	RetryLimit *int32 `json:"retryLimit,omitempty"`
 
-	// suspend all of the audits.
+	// suspend stops new audits of all these servers.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// probe bounds how the servers are exercised.
+	// probe says how the servers are exercised.
 	// +optional
 	Probe *ProbeTemplate `json:"probe,omitempty"`
 
@@ -140,34 +138,34 @@ type AuditTemplate struct {
 	Sandbox *Sandbox `json:"sandbox,omitempty"`
 }
 
-// BaselineTemplate is the baseline of servers that nobody has reviewed yet.
+// BaselineTemplate is the baseline of servers that nobody has reviewed.
 type BaselineTemplate struct {
-	// mode is TrustOnFirstUse or None. A person who pins one audit wins: then the
-	// audit's own baseline is left as it is.
+	// mode is TrustOnFirstUse or None. It does not replace the baseline of an audit that
+	// somebody has pinned.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self != 'Pinned'",message="a digest is one server's: pin it in the MCPServerAudit itself, which a policy leaves alone"
 	Mode BaselineMode `json:"mode"`
 }
 
-// ProbeTemplate is the part of a Probe that is about no server in particular.
+// ProbeTemplate is the part of a Probe that several servers can share.
 type ProbeTemplate struct {
-	// calls says which tools may be called.
+	// calls says which tools may be called: All, ReadOnlyHinted or Never.
 	// +optional
 	Calls ProbeCalls `json:"calls,omitempty"`
 
-	// rounds is how often everything is exercised.
+	// rounds is how often everything is exercised, from 1 to 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Rounds int32 `json:"rounds,omitempty"`
 
-	// maxCallsPerTool is how often one tool is called at most, over all rounds.
+	// maxCallsPerTool is the most calls of one tool over all rounds, from 1 to 1000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxCallsPerTool int32 `json:"maxCallsPerTool,omitempty"`
 
-	// callTimeout is how long a call may take.
+	// callTimeout is how long one call may take, from 1s to 10m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -176,7 +174,7 @@ type ProbeTemplate struct {
 	CallTimeout *metav1.Duration `json:"callTimeout,omitempty"`
 }
 
-// MaxSkipped is how many servers that are not audited the status names.
+// MaxSkipped is the most skipped servers that the status names.
 const MaxSkipped = 50
 
 // ClusterMCPAuditPolicyStatus reports what came of a policy.
@@ -203,24 +201,23 @@ type ClusterMCPAuditPolicyStatus struct {
 	Gate *GateStatus `json:"gate,omitempty"`
 }
 
-// DiscoveryStatus counts what was found: discovered is audited and skipped.
+// DiscoveryStatus counts the servers that were found. Discovered = audited + skipped.
 type DiscoveryStatus struct {
 	// discovered servers.
 	Discovered int32 `json:"discovered"`
-	// audited servers: each has an MCPServerAudit of this policy.
+	// audited servers. Each has an MCPServerAudit made by this policy.
 	Audited int32 `json:"audited"`
-	// skipped servers.
+	// skipped servers, which are not audited.
 	Skipped int32 `json:"skipped"`
 
-	// sources that are looked at.
+	// sources that are searched.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	Sources []DiscoverySourceStatus `json:"sources,omitempty"`
 
-	// skippedServers are the first of the servers that are not audited, by namespace
-	// and name.
+	// skippedServers are up to 50 of the servers that are not audited, by namespace and name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -231,7 +228,7 @@ type DiscoveryStatus struct {
 type DiscoverySourceStatus struct {
 	// name of the source.
 	Name DiscoverySource `json:"name"`
-	// state of the source.
+	// state is Watched, Pending (not read yet, or unreadable) or NotServed (no CRD).
 	State DiscoverySourceState `json:"state"`
 	// discovered servers.
 	Discovered int32 `json:"discovered"`
@@ -241,8 +238,8 @@ type DiscoverySourceStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// DiscoverySourceState is Watched, Pending (it is being read for the first time, or
-// cannot be), or NotServed (its CRD is not installed).
+// DiscoverySourceState is Watched, Pending (not read yet, or unreadable) or NotServed (its
+// CRD is not installed).
 // +kubebuilder:validation:Enum=Watched;Pending;NotServed
 type DiscoverySourceState string
 
@@ -264,59 +261,59 @@ type SkippedServer struct {
 	// name of the object.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// reason in a word.
+	// reason in one word.
 	Reason SkipReason `json:"reason"`
-	// message says the reason in a sentence.
+	// message explains the reason in one sentence.
 	// +kubebuilder:validation:MaxLength=320
 	Message string `json:"message"`
 }
 
-// SkipReason says in a word why a server is not audited.
+// SkipReason says why a server is not audited.
 // +kubebuilder:validation:Enum=NotAuditable;BeyondMax;OtherPolicy;Duplicate;NameTaken;Refused
 type SkipReason string
 
 // The reasons for which a server is not audited.
 const (
-	// SkipNotAuditable: its object does not say how it is run, or says it in a way
-	// that an audit cannot follow.
+	// SkipNotAuditable: its object does not say how to run it, or an audit cannot run it
+	// that way.
 	SkipNotAuditable SkipReason = "NotAuditable"
-	// SkipBeyondMax: spec.discovery.max older ones are audited.
+	// SkipBeyondMax: spec.discovery.max older servers are audited.
 	SkipBeyondMax SkipReason = "BeyondMax"
 	// SkipOtherPolicy: an older policy selects it as well.
 	SkipOtherPolicy SkipReason = "OtherPolicy"
-	// SkipDuplicate: it belongs to another object that was found.
+	// SkipDuplicate: it belongs to another discovered object.
 	SkipDuplicate SkipReason = "Duplicate"
-	// SkipNameTaken: there is an MCPServerAudit of that name which discovery did not make.
+	// SkipNameTaken: an MCPServerAudit of that name exists that discovery did not create.
 	SkipNameTaken SkipReason = "NameTaken"
 	// SkipRefused: the API server refused the audit.
 	SkipRefused SkipReason = "Refused"
 )
 
-// The parts of Ready of a ClusterMCPAuditPolicy, each written by a controller of its
-// own. Ready has the reason of the worse one; of the gate, if both are well.
+// The parts of Ready of a ClusterMCPAuditPolicy, each written by its own controller. Ready
+// takes the reason of the worse one, or that of the gate if both are True.
 const (
-	// ConditionDiscovered is there with spec.discovery.
+	// ConditionDiscovered is present with spec.discovery.
 	ConditionDiscovered = "Discovered"
-	// ConditionGated is there with spec.gate.
+	// ConditionGated is present with spec.gate.
 	ConditionGated = "Gated"
 )
 
 // The reasons of Ready of a ClusterMCPAuditPolicy, besides ReasonInvalidSpec.
 const (
-	// ReasonDiscovered: every server that was found is audited, or is told to be skipped.
+	// ReasonDiscovered: every server that was found is audited or listed as skipped.
 	ReasonDiscovered = "Discovered"
 	// ReasonNothingToDo: spec.discovery and spec.gate are absent.
 	ReasonNothingToDo = "NothingToDo"
-	// ReasonSourcesPending: a source is being read for the first time, or cannot be read.
+	// ReasonSourcesPending: a source has not been read yet, or cannot be read.
 	ReasonSourcesPending = "SourcesPending"
-	// ReasonAuditsPending: audits could not be written; it is tried again.
+	// ReasonAuditsPending: audits could not be written; the controller tries again.
 	ReasonAuditsPending = "AuditsPending"
 	// ReasonDiscoveryDisabled: the operator's configuration turns discovery off.
 	ReasonDiscoveryDisabled = "DiscoveryDisabled"
 )
 
-// ClusterMCPAuditPolicy has the MCP servers of a cluster found and audited, each by
-// an MCPServerAudit in its own namespace, and lets only those run whose audit passed.
+// ClusterMCPAuditPolicy finds the MCP servers of a cluster, audits each through an
+// MCPServerAudit in its namespace, and denies servers without a passing audit.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -337,7 +334,7 @@ type ClusterMCPAuditPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec says what to find.
+	// spec says which servers are audited, and which may run.
 	// +required
 	Spec ClusterMCPAuditPolicySpec `json:"spec"`
 

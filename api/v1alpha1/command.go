@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// CommandDigest is over the command and the args of a container: SHA-256 over the
-// number of words of each, and the words with their lengths. Absent and empty lists
-// are the same, as they are to a kubelet.
+// CommandDigest returns a SHA-256 over a container's command and args: the number of words
+// of each list, and each word with its length. An empty list is the same as an absent one,
+// as it is to a kubelet.
 func CommandDigest(command, args []string) Digest {
 	hash := sha256.New()
 	number := func(n int) { hash.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }

@@ -10,8 +10,8 @@ import (
 // condition carries the generation of the spec that it is about, so `kubectl wait` is not
 // answered by the verdict on an older spec.
 const (
-	// ConditionReady sums up the audit: the server may be used. It is Unknown before the
-	// first verdict only.
+	// ConditionReady sums up the audit: the server may be used. It is Unknown only before the
+	// first verdict.
 	ConditionReady = "Ready"
 	// ConditionAudited says whether the last audit could observe everything.
 	ConditionAudited = "Audited"
@@ -21,25 +21,24 @@ const (
 	ConditionManifestStable = "ManifestStable"
 	// ConditionAuditing says whether an audit is in progress.
 	ConditionAuditing = "Auditing"
-	// ConditionImageAmbiguous is present, and True, only if the last audit ran one of
-	// several images that spec.server.image could stand for. The verdict is about that
-	// one; the message names the digest to pin.
+	// ConditionImageAmbiguous is present, and True, only if spec.server.image could stand for
+	// several images. The verdict is about the one that ran; the message names the digest to pin.
 	ConditionImageAmbiguous = "ImageAmbiguous"
 	// ConditionReconciling is present, and True, only until the first verdict (kstatus).
 	// Auditing a decided object again never sets it.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is present, and True, only when nothing will change without
-	// somebody's doing (kstatus).
+	// ConditionStalled is present, and True, only while nothing will change unless somebody
+	// acts (kstatus).
 	ConditionStalled = "Stalled"
 )
 
 // +kubebuilder:object:generate=false
 
-// ConditionReasons are the reasons that a condition may have in each status.
+// ConditionReasons lists the reasons that a condition may have with each status.
 type ConditionReasons struct {
 	Type                 string
 	True, False, Unknown []string
-	// Abnormal: the condition is present only while it is True, and True is not well.
+	// Abnormal: the condition is present only while it is True, and True is a problem.
 	Abnormal bool
 }
 
@@ -84,44 +83,42 @@ func ReasonsOf(conditionType string) ConditionReasons {
 const (
 	// ReasonPassed: the audit was complete and nothing reached the threshold.
 	ReasonPassed = "Passed"
-	// ReasonFindingsAboveThreshold: findings reached spec.failOn.
+	// ReasonFindingsAboveThreshold: a finding reached spec.failOn.
 	ReasonFindingsAboveThreshold = "FindingsAboveThreshold"
-	// ReasonScopeExceeded: all that reached spec.failOn is outside of
-	// spec.declaredScope. Also the reason of ScopeConformant, whatever the severity.
+	// ReasonScopeExceeded: every finding that reached spec.failOn is outside
+	// spec.declaredScope. ScopeConformant has it for findings of any severity.
 	ReasonScopeExceeded = "ScopeExceeded"
-	// ReasonManifestDrifted: the manifest is not the baseline's. Also a reason of
-	// ManifestStable, for a baseline that was trusted on first use.
+	// ReasonManifestDrifted: the manifest is not the baseline's. ManifestStable has it for a
+	// baseline that was trusted on first use.
 	ReasonManifestDrifted = "ManifestDrifted"
-	// ReasonAuditInconclusive: see Audited for what could not be observed.
+	// ReasonAuditInconclusive: the audit could not observe everything, see Audited.
 	ReasonAuditInconclusive = "AuditInconclusive"
 	// ReasonImageUnresolvable: the image could not be found, read or pulled.
 	ReasonImageUnresolvable = "ImageUnresolvable"
-	// ReasonInvalidSpec: the spec says something that cannot be done; the message
-	// names the field.
+	// ReasonInvalidSpec: the spec asks for something impossible; the message names the field.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonNotAllowed: the spec asks for what the operator's configuration does not
-	// allow; the message names the field, the value and the key of the configuration.
+	// ReasonNotAllowed: the operator's configuration does not allow what the spec asks for; the
+	// message names the field, the value and the key of the configuration.
 	ReasonNotAllowed = "NotAllowed"
 	// ReasonSuspended: an audit is due, and spec.suspend is true.
 	ReasonSuspended = "Suspended"
 	// ReasonPending: the audit has not begun.
 	ReasonPending = "Pending"
-	// ReasonResolvingImage: the registry has not said yet what the image is, or the manager
-	// may not read a pull secret yet.
+	// ReasonResolvingImage: the registry has not answered yet, or the manager may not read a
+	// pull secret yet.
 	ReasonResolvingImage = "ResolvingImage"
 	// ReasonQueued: the audit waits for a slot.
 	ReasonQueued = "Queued"
-	// ReasonQuotaExceeded: the quota of the run namespace has no room for the audit Pod.
+	// ReasonQuotaExceeded: the audit Pod does not fit the quota of the run namespace.
 	ReasonQuotaExceeded = "QuotaExceeded"
-	// ReasonRunNamespaceUnusable: the run namespace is missing, is being deleted, or does
-	// not let the manager or the audit Pod in.
+	// ReasonRunNamespaceUnusable: the run namespace is missing, is being deleted, or refuses
+	// the manager or the audit Pod.
 	ReasonRunNamespaceUnusable = string(report.ReasonRunNamespaceUnusable)
 	// ReasonAuditPodRefused: a policy, a webhook or a LimitRange refuses the audit Pod.
 	ReasonAuditPodRefused = "AuditPodRefused"
 	// ReasonRunning: the audit Pod exists.
 	ReasonRunning = "Running"
-	// ReasonCollecting: the audit Pod is done, and its report could not be read or
-	// stored yet.
+	// ReasonCollecting: the audit Pod is done, but its report is not yet read or stored.
 	ReasonCollecting = "Collecting"
 )
 
@@ -129,27 +126,28 @@ const (
 const (
 	// ReasonCompleted: everything was observed.
 	ReasonCompleted = "Completed"
-	// ReasonNotYetAudited: there was no audit.
+	// ReasonNotYetAudited: there was no audit yet.
 	ReasonNotYetAudited = "NotYetAudited"
 )
 
 // The reasons of ScopeConformant, besides ReasonScopeExceeded.
 const (
-	// ReasonWithinScope: nothing was seen that spec.declaredScope does not allow.
+	// ReasonWithinScope: everything that was observed is within spec.declaredScope.
 	ReasonWithinScope = "WithinScope"
 	// ReasonNoScopeDeclared: spec.declaredScope is absent.
 	ReasonNoScopeDeclared = "NoScopeDeclared"
-	// ReasonAuditIncomplete: nothing was seen outside of it, and not all was seen.
+	// ReasonAuditIncomplete: nothing outside the scope was observed, but the audit could not
+	// observe everything.
 	ReasonAuditIncomplete = "AuditIncomplete"
 )
 
 // The reasons of ImageAmbiguous.
 const (
-	// ReasonAmbiguousIndex: container runtimes could run different manifests of the index
-	// that the image names.
+	// ReasonAmbiguousIndex: the image names an index, from which container runtimes could run
+	// different manifests.
 	ReasonAmbiguousIndex = "AmbiguousIndex"
-	// ReasonResolvedByNode: the registry did not answer the operator, so that only the
-	// node knows what the image named.
+	// ReasonResolvedByNode: the registry did not answer the operator, so only the node knows
+	// which image it was.
 	ReasonResolvedByNode = "ResolvedByNode"
 )
 
@@ -157,14 +155,14 @@ const (
 const (
 	// ReasonMatchesBaseline: the manifest is the baseline's.
 	ReasonMatchesBaseline = "MatchesBaseline"
-	// ReasonFirstUse: this audit's manifest became the baseline.
+	// ReasonFirstUse: the manifest of this audit became the baseline.
 	ReasonFirstUse = "FirstUse"
 	// ReasonBaselineMismatch: the manifest is not the pinned one.
 	ReasonBaselineMismatch = "BaselineMismatch"
 	// ReasonNoBaseline: there is nothing to compare with.
 	ReasonNoBaseline = "NoBaseline"
-	// ReasonManifestIncomplete: the manifest could not be listed completely, so
-	// it can neither be compared nor trusted.
+	// ReasonManifestIncomplete: the manifest could not be listed completely, so it can be
+	// neither compared nor trusted.
 	ReasonManifestIncomplete = "ManifestIncomplete"
 	// ReasonIdle: no audit is in progress.
 	ReasonIdle = "Idle"

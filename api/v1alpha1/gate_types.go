@@ -6,25 +6,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// GateLabel switches a namespace into the gate: "enabled". Only the groups that
-// docs/gate.md tells of may take it away again.
+// GateLabel with the value GateEnabled puts a namespace under the gate. Only the groups in
+// docs/gate.md may remove it.
 const (
 	GateLabel   = "mcpaudit.dev/gate"
 	GateEnabled = "enabled"
 )
 
-// Match selects the containers that a policy is about, and takes them for MCP
-// servers. All that is given has to match; what is absent matches everything.
+// Match selects the containers that a policy treats as MCP servers. All given fields must
+// match; an absent field matches everything.
 type Match struct {
-	// objectSelector selects objects by their labels. Of a workload those of its Pod
-	// template count as well: it is selected if either are.
+	// objectSelector selects objects by their labels. A workload is selected if its own labels
+	// or those of its Pod template match.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
 
-	// images are globs on the image as it is pulled: "registry.example/mcp/*",
-	// "docker.io/library/notes:*". "*" is any text without "/", "**" any text. Without a
-	// tag it is any tag; and an image that is named by its digest could have any tag.
+	// images are globs on the full image name, such as "registry.example/mcp/*" or
+	// "docker.io/library/notes:*". "*" matches any text without "/", "**" any text. A glob
+	// without a tag matches all tags. An image named by digest matches whatever tag the glob has.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -35,8 +35,8 @@ type Match struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^([^/]*[*][*]|(localhost|[^/]*[.:*][^/]*)/)')",message="this matches no image: begin with the registry, as in docker.io/library/notes:*"
 	Images []string `json:"images,omitempty"`
 
-	// containers are the names of containers, of init and ephemeral containers, and of
-	// image volumes. A server of an MCPServer object matches any.
+	// containers are names of containers, init containers, ephemeral containers and image
+	// volumes. The server of an MCPServer object matches any name.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -46,11 +46,11 @@ type Match struct {
 	Containers []string `json:"containers,omitempty"`
 }
 
-// ClusterMatch is a Match with the namespaces. Only those with the label
-// mcpaudit.dev/gate=enabled are ever asked about.
+// ClusterMatch is a Match that also selects namespaces. Only namespaces with the label
+// mcpaudit.dev/gate=enabled are ever gated.
 type ClusterMatch struct {
-	// namespaceSelector selects the namespaces by their labels. Absent: all that have
-	// the label mcpaudit.dev/gate=enabled.
+	// namespaceSelector selects namespaces by their labels, among those with the label
+	// mcpaudit.dev/gate=enabled. If absent, all of them.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
@@ -58,64 +58,65 @@ type ClusterMatch struct {
 	Match `json:",inline"`
 }
 
-// Gate says what the audit of a server has to be like for it to be run.
+// Gate says which verdicts a server needs to run.
 type Gate struct {
-	// mode is Enforce (deny what must not run), Warn (admit it with a warning to
-	// whoever applies it) or Audit (admit it, and write an audit annotation only).
+	// mode is Enforce (deny violations), Warn (admit them with a warning to the client) or Audit
+	// (admit them and only write an audit annotation). Enforce by default.
 	// +optional
 	// +kubebuilder:default=Enforce
 	Mode GateMode `json:"mode,omitempty"`
 
-	// failOn is the severity from which on a finding denies. The findings are counted
-	// again, whatever the audit's own failOn is. Never: findings deny nothing.
+	// failOn is the lowest severity of a finding that denies, whatever failOn the audit itself
+	// has. With Never, findings deny nothing. High by default.
 	// +optional
 	// +kubebuilder:default=High
 	FailOn FailOn `json:"failOn,omitempty"`
 
-	// minAssurance is the lowest assurance that a verdict may rest on: Full, Partial or
-	// Weak. A verdict that records none, of an operator of an earlier version, is denied
-	// as well. Absent: any that its audit passed by.
+	// minAssurance is the lowest assurance that a verdict may rest on: Full, Partial or Weak. A
+	// verdict without one, by an earlier version of the operator, is denied. If absent, the
+	// minAssurance of the audit decides.
 	// +optional
 	// +kubebuilder:validation:Enum=Full;Partial;Weak
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
-	// onMissing is for an image that no audit that counts has a verdict on. Also for one
-	// that is named by a tag: what was audited and what will be pulled may differ.
+	// onMissing applies to an image without a trusted verdict, and to one named by a tag: what
+	// was audited and what will be pulled may differ. Deny by default.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnMissing GateAction `json:"onMissing,omitempty"`
 
-	// onOtherCommand is for an image that was audited with another command, other args,
-	// another environment or another working directory than it is to be run with.
+	// onOtherCommand applies to an image that was audited with another command, args,
+	// environment or working directory. Deny by default.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnOtherCommand GateAction `json:"onOtherCommand,omitempty"`
 
-	// onAltered is for a container that is started as its image was audited, and yet can
-	// run other code: by variables that load code, a mount over code that the audit saw, another
-	// working directory, or hooks and probes that execute commands. Also for a pass that
-	// was earned by less exercise than the default. Deny is the strict mode of the gate.
+	// onAltered applies to a container that starts as its image was audited but can run other
+	// code: through variables that load code, a mount over audited code, another working
+	// directory, or hooks and probes that execute commands. It also applies to a Pass after less
+	// exercise than the default. Allow by default; Deny is the strict mode of the gate.
 	// +optional
 	// +kubebuilder:default=Allow
 	OnAltered GateAction `json:"onAltered,omitempty"`
 
-	// onInconclusive is for an audit that could not observe everything.
+	// onInconclusive applies if the audit could not observe everything. LastVerdict applies the
+	// last conclusive verdict on the same digest, with a warning. Deny by default.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnInconclusive InconclusiveAction `json:"onInconclusive,omitempty"`
 
-	// onDrift is for a manifest that is not the baseline's.
+	// onDrift applies if the manifest is not the baseline's. Deny by default.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnDrift GateAction `json:"onDrift,omitempty"`
 
-	// onStale is for a verdict that is older than maxAge, and for one that is not
-	// renewed because its audit is suspended or its spec is invalid.
+	// onStale applies to a verdict that is older than maxAge, or is not renewed because its
+	// audit is suspended or its spec is invalid. Deny by default.
 	// +optional
 	// +kubebuilder:default=Deny
 	OnStale GateAction `json:"onStale,omitempty"`
 
-	// maxAge is how old a verdict may be, from 1h on. Absent: as old as it likes.
+	// maxAge is how old a verdict may be, at least 1h. If absent, there is no limit.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -123,37 +124,37 @@ type Gate struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="maxAge must be 1h or more"
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 
-	// targets are the objects that are looked at: Pods, Workloads (what makes Pods), MCPServers (the
-	// objects of ToolHive, kmcp and mcp.x-k8s.io). Absent: all of them. Without Pods
-	// a server that no workload made is not seen.
+	// targets are the kinds of objects that are checked: Pods, Workloads (the controllers of
+	// Pods) and MCPServers (the objects of ToolHive, kmcp and mcp.x-k8s.io). If absent, all.
+	// Without Pods, bare Pods are not checked.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=3
 	Targets []GateTarget `json:"targets,omitempty"`
 
-	// offline says what the API server enforces by itself, by a
-	// ValidatingAdmissionPolicy, also while the operator does not answer: DenyFailed
-	// denies images whose audit failed, RequirePassed denies all that have no passing
-	// audit, None does nothing. Modes Warn and Audit hold for it as well.
+	// offline says what the API server enforces through a ValidatingAdmissionPolicy, even while
+	// the operator does not answer. DenyFailed denies images with a failed audit, RequirePassed
+	// denies images without a passing one, None denies nothing. Modes Warn and Audit apply to it
+	// too. DenyFailed by default.
 	// +optional
 	// +kubebuilder:default=DenyFailed
 	Offline OfflineGate `json:"offline,omitempty"`
 }
 
-// ExposureLimit bounds what servers may enable whoever calls them to do, whether they declare it or
-// not (docs/exposure.md). A verdict that records no exposure, of an operator of an earlier
-// version, is denied as well.
+// ExposureLimit bounds what servers may enable their callers to do, declared or not
+// (docs/exposure.md). A verdict without exposure, by an earlier version of the operator, is
+// denied.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.maxLevel) || has(self.deny)",message="give maxLevel, deny or both: without either nothing is denied"
 type ExposureLimit struct {
-	// maxLevel is the highest level of exposure that is admitted: None, Low, Medium or High.
-	// Absent: any.
+	// maxLevel is the highest admitted level of exposure: None, Low, Medium or High. If absent,
+	// any level is admitted.
 	// +optional
 	// +kubebuilder:validation:Enum=None;Low;Medium;High
 	MaxLevel report.RiskLevel `json:"maxLevel,omitempty"`
 
-	// deny are kinds of exposure that are not admitted, whatever the level.
+	// deny lists kinds of exposure that are denied at any level.
 	// +optional
 	// +listType=map
 	// +listMapKey=kind
@@ -162,22 +163,22 @@ type ExposureLimit struct {
 	Deny []DeniedExposure `json:"deny,omitempty"`
 }
 
-// DeniedExposure is a kind of exposure that is not admitted.
+// DeniedExposure is a kind of exposure that is denied.
 type DeniedExposure struct {
 	// kind of exposure.
 	// +required
 	// +kubebuilder:validation:Enum=CommandExecution;CodeExecution;FileRead;FileWrite;FileDelete;NetworkEgress;DatabaseQuery;Secrets;UntrustedContent;Messaging
 	Kind report.ExposureKind `json:"kind"`
 
-	// reach from which on it is denied, the furthest first: Arbitrary, Partial, Bounded or
-	// Fixed, which is any. Partial denies what is Arbitrary as well.
+	// reach is the least reach that is denied: Arbitrary, Partial, Bounded or Fixed, from the
+	// furthest. Partial also denies Arbitrary; Fixed, the default, denies any reach.
 	// +optional
 	// +kubebuilder:default=Fixed
 	// +kubebuilder:validation:Enum=Arbitrary;Partial;Bounded;Fixed
 	Reach report.Reach `json:"reach,omitempty"`
 }
 
-// GateMode says what is done about what must not run.
+// GateMode says how violations are handled.
 // +kubebuilder:validation:Enum=Enforce;Warn;Audit
 type GateMode string
 
@@ -188,7 +189,7 @@ const (
 	GateAudit   GateMode = "Audit"
 )
 
-// GateAction says what is done in a case.
+// GateAction says how one kind of violation is handled.
 // +kubebuilder:validation:Enum=Deny;Warn;Allow
 type GateAction string
 
@@ -199,15 +200,15 @@ const (
 	ActionAllow GateAction = "Allow"
 )
 
-// InconclusiveAction is a GateAction, or LastVerdict: then the last conclusive verdict
-// on the same digest in the audit's history counts, with a warning.
+// InconclusiveAction is a GateAction, or LastVerdict: the last conclusive verdict on the
+// same digest in the audit's history counts, with a warning.
 // +kubebuilder:validation:Enum=Deny;Warn;Allow;LastVerdict
 type InconclusiveAction string
 
-// ActionLastVerdict is the action that only an inconclusive audit has.
+// ActionLastVerdict exists for inconclusive audits only.
 const ActionLastVerdict InconclusiveAction = "LastVerdict"
 
-// GateTarget is a kind of objects that are looked at.
+// GateTarget is a kind of objects that the gate checks.
 // +kubebuilder:validation:Enum=Pods;Workloads;MCPServers
 type GateTarget string
 
@@ -218,11 +219,11 @@ const (
 	TargetMCPServers GateTarget = "MCPServers"
 )
 
-// OfflineGate says what the API server enforces by itself.
+// OfflineGate says what the API server enforces without the operator.
 // +kubebuilder:validation:Enum=None;DenyFailed;RequirePassed
 type OfflineGate string
 
-// What the API server enforces by itself.
+// The choices of OfflineGate.
 const (
 	OfflineNone          OfflineGate = "None"
 	OfflineDenyFailed    OfflineGate = "DenyFailed"
@@ -233,49 +234,48 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="(self.auditNamespaces == 'Selected') == has(self.namespaceSelector)",message="namespaceSelector is for auditNamespaces Selected, which needs it"
 type Trust struct {
-	// auditNamespaces is Same (audits in the namespace of the workload), Selected
-	// (those in the namespaces of namespaceSelector) or All. Whoever may write an
-	// MCPServerAudit there says what its server declares.
+	// auditNamespaces is Same (the namespace of the workload), Selected (those of
+	// namespaceSelector) or All. Anyone who may write an MCPServerAudit there decides what its
+	// server is declared to do.
 	// +required
 	AuditNamespaces AuditNamespaces `json:"auditNamespaces"`
 
-	// namespaceSelector selects the namespaces of Selected by their labels.
+	// namespaceSelector selects namespaces by their labels, for auditNamespaces Selected.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// allowSuppressions lets findings that an audit suppresses count no more. By
-	// default they count.
+	// allowSuppressions accepts the suppressions of audits. By default, suppressed findings
+	// count for the gate.
 	// +optional
 	AllowSuppressions bool `json:"allowSuppressions,omitempty"`
 
-	// ignoreExceptions has no MCPAuditException admit what this policy denies.
+	// ignoreExceptions stops every MCPAuditException from admitting what this policy denies.
 	// +optional
 	IgnoreExceptions bool `json:"ignoreExceptions,omitempty"`
 }
 
-// AuditNamespaces says in which namespaces audits count.
+// AuditNamespaces says audits of which namespaces count.
 // +kubebuilder:validation:Enum=Same;Selected;All
 type AuditNamespaces string
 
-// The namespaces in which audits count.
+// The choices of AuditNamespaces.
 const (
 	AuditsSame     AuditNamespaces = "Same"
 	AuditsSelected AuditNamespaces = "Selected"
 	AuditsAll      AuditNamespaces = "All"
 )
 
-// MaxRunning is how many containers the status of a policy names.
+// MaxRunning is the most running containers that the status of a policy names.
 const MaxRunning = 50
 
-// GateStatus reports what a policy's gate sees of what runs already. Nothing that runs is
-// ever stopped.
+// GateStatus reports on containers that already run. The gate never stops them.
 type GateStatus struct {
-	// containers that the policy is about and that run.
+	// containers that run and match the policy.
 	Containers int32 `json:"containers"`
-	// violating containers: by what is known now they would be denied.
+	// violating containers, which would be denied now.
 	Violating int32 `json:"violating"`
-	// running are the first of the violating containers, by namespace and name.
+	// running are up to 50 of the violating containers, by namespace and name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -287,8 +287,7 @@ type RunningViolation struct {
 	// namespace of the Pod.
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
-	// owner of the Pod, "ReplicaSet/notes-5d9c"; the Pod itself if
-	// nothing made it.
+	// owner of the Pod, such as "ReplicaSet/notes-5d9c"; the Pod itself if it has none.
 	// +kubebuilder:validation:MaxLength=320
 	Owner string `json:"owner"`
 	// container's name.
@@ -301,23 +300,23 @@ type RunningViolation struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ImageID string `json:"imageID,omitempty"`
-	// reason in a word: the case of the gate.
+	// reason in one word.
 	Reason GateReason `json:"reason"`
-	// pods of that owner with such a container.
+	// pods is how many Pods of that owner have such a container.
 	Pods int32 `json:"pods"`
 }
 
-// GateReason says in a word what the gate found about an image.
+// GateReason says in one word what the gate found about an image.
 // +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;ExposureUnknown;Exposed;OtherPlatform;NoDigest;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
 const (
-	// GatePassed: an audit that counts passed.
+	// GatePassed: a trusted audit passed.
 	GatePassed GateReason = "Passed"
 	// GateExcepted: an MCPAuditException admits it.
 	GateExcepted GateReason = "Excepted"
-	// GateStale: the verdict is too old, or is not renewed any more.
+	// GateStale: the verdict is too old, or is no longer renewed.
 	GateStale GateReason = "Stale"
 	// GateInconclusive: the audit could not observe everything.
 	GateInconclusive GateReason = "Inconclusive"
@@ -330,18 +329,19 @@ const (
 	GateOtherEnvironment GateReason = "OtherEnvironment"
 	// GateAltered: the container can run code that the audit did not see.
 	GateAltered GateReason = "Altered"
-	// GateLittleExercised: the audit passed by less exercise than the default.
+	// GateLittleExercised: the audit passed after less exercise than the default.
 	GateLittleExercised GateReason = "LittleExercised"
 	// GateWeaklyExercised: the verdict rests on less than the policy's minAssurance.
 	GateWeaklyExercised GateReason = "WeaklyExercised"
-	// GateExposureUnknown: the verdict records no exposure, or one of less than the default exercise, and the policy bounds it.
+	// GateExposureUnknown: the policy limits exposure, and the verdict records none, or one from
+	// less exercise than the default.
 	GateExposureUnknown GateReason = "ExposureUnknown"
-	// GateNotAudited: no audit that counts has a verdict.
+	// GateNotAudited: no trusted audit has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image
-	// elsewhere, so that no verdict is about what will run.
+	// elsewhere, so no verdict is about what will run.
 	GateNoDigest GateReason = "NoDigest"
-	// GateExposed: the server enables more than the policy admits.
+	// GateExposed: the server enables more than the policy allows.
 	GateExposed GateReason = "Exposed"
 	// GateDrifted: the manifest is not the baseline's.
 	GateDrifted GateReason = "Drifted"
@@ -353,15 +353,14 @@ const (
 const (
 	// ReasonGating: the policy is in force.
 	ReasonGating = "Gating"
-	// ReasonRunningViolations: the policy is in force, and containers run that it
-	// would deny.
+	// ReasonRunningViolations: the policy is in force, and would deny containers that already run.
 	ReasonRunningViolations = "RunningViolations"
-	// ReasonPodsPending: the policy is in force, and the Pods that run could not be listed.
+	// ReasonPodsPending: the policy is in force, but running Pods could not be listed.
 	ReasonPodsPending = "PodsPending"
-	// ReasonNamespaceNotGated: the namespace of an MCPAuditPolicy does not have the label
-	// mcpaudit.dev/gate=enabled, so the policy has no effect.
+	// ReasonNamespaceNotGated: the MCPAuditPolicy has no effect, because its namespace lacks the
+	// label mcpaudit.dev/gate=enabled.
 	ReasonNamespaceNotGated = "NamespaceNotGated"
-	// ReasonOfflineGatePending: what the API server enforces by itself could not be
-	// written; it is tried again.
+	// ReasonOfflineGatePending: the ValidatingAdmissionPolicy could not be written; the
+	// controller tries again.
 	ReasonOfflineGatePending = "OfflineGatePending"
 )

@@ -1,7 +1,6 @@
 // Package v1alpha1 holds the kinds of the API group mcpaudit.dev.
 //
-// Fields are only ever added. The package knows nothing of package api/report:
-// MCPAuditReport repeats its JSON, and controllers/result converts.
+// Fields are only ever added. The spec of MCPAuditReport embeds report.Report.
 //
 // +kubebuilder:object:generate=true
 // +groupName=mcpaudit.dev
@@ -38,19 +37,18 @@ const (
 	// deleted from the run namespace, which no owner reference can reach.
 	Finalizer = "mcpaudit.dev/cleanup"
 
-	// RequestedAtAnnotation asks for an audit now: any value that differs from
-	// status.lastHandledReconcileAt does. By convention it is the time.
+	// RequestedAtAnnotation requests an audit by any value that differs from
+	// status.lastHandledReconcileAt. By convention it is the time.
 	RequestedAtAnnotation = "mcpaudit.dev/requestedAt"
 
-	// ManifestAnnotation is spec.manifestDigest of an MCPAuditReport. By it and by
-	// VerdictAnnotation the one of the baseline is found without reading all of them.
+	// ManifestAnnotation is spec.manifestDigest of an MCPAuditReport. With VerdictAnnotation it
+	// finds the baseline's report by metadata alone.
 	ManifestAnnotation = "mcpaudit.dev/manifest-digest"
 	// VerdictAnnotation is spec.verdict of an MCPAuditReport.
 	VerdictAnnotation = "mcpaudit.dev/verdict"
 
-	// AttestationAnnotation of an MCPAuditReport is its in-toto statement in a signed
-	// DSSE envelope. A report has it or StatementAnnotation, or neither where there is
-	// no image that a statement could be about.
+	// AttestationAnnotation of an MCPAuditReport is its in-toto statement in a signed DSSE
+	// envelope. A report has either this or StatementAnnotation, or neither if no image ran.
 	AttestationAnnotation = "mcpaudit.dev/attestation"
 	// StatementAnnotation of an MCPAuditReport is its in-toto statement without a signature.
 	StatementAnnotation = "mcpaudit.dev/statement"

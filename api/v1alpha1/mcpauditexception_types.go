@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MCPAuditExceptionSpec says what is admitted although a policy denies it. It cannot
-// be changed: a longer exception is another one, with a reason of its own.
+// MCPAuditExceptionSpec says what is admitted although a policy denies it. It cannot be
+// changed: to extend an exception, create another with its own reason.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.images) || has(self.objectSelector)",message="say what is excepted: images by digest, objectSelector, or both"
 type MCPAuditExceptionSpec struct {
@@ -11,34 +11,33 @@ type MCPAuditExceptionSpec struct {
 	// +required
 	PolicyRef PolicyReference `json:"policyRef"`
 
-	// images are the digests that are excepted, as in "sha256:...". Absent: any image
-	// of the selected objects.
+	// images are digests ("sha256:...") to admit. If absent, any image of the selected objects.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Images []Digest `json:"images,omitempty"`
 
-	// objectSelector selects the objects by their labels, as spec.match of a policy
-	// does. Absent: all of the namespace that run one of the images.
+	// objectSelector selects objects by their labels, as spec.match of a policy does. If absent,
+	// all objects of the namespace that run one of the images.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operators are In and NotIn, with values, and Exists and DoesNotExist, without"
 	ObjectSelector *metav1.LabelSelector `json:"objectSelector,omitempty"`
 
-	// reason says to whoever reads it why this may run.
+	// reason explains to readers why this may run.
 	// +required
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
 
-	// ticket is where it was decided, such as "SEC-1234" or a URL.
+	// ticket refers to the decision, such as "SEC-1234" or a URL.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Ticket string `json:"ticket"`
 
-	// expiresAt is when it ends, as in 2026-12-31T00:00:00Z: at most a year after
-	// the exception was created.
+	// expiresAt is when the exception ends, such as 2026-12-31T00:00:00Z, at most a year after
+	// its creation.
 	// +required
 	ExpiresAt metav1.Time `json:"expiresAt"`
 }
@@ -64,39 +63,39 @@ type MCPAuditExceptionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Active (it admits what it says), Ready, and while they are true
-	// Reconciling and Stalled.
+	// conditions: Active (the exception has effect), Ready, and while they are true Reconciling
+	// and Stalled.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// lastUsedTime is when something was last admitted by it, to within a minute.
+	// lastUsedTime is when the exception last admitted something, to within a minute.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }
 
-// ConditionActive reports whether an MCPAuditException admits what it says. Ready is
-// another question: an exception that has expired did all that it was for, and a
-// deployment that waits for what it applied must not fail from that day on.
+// ConditionActive says whether an MCPAuditException has effect. Ready differs: an expired
+// exception has done its work and stays Ready, so that a deployment that waits for its
+// objects does not fail from that day on.
 const ConditionActive = "Active"
 
 // The reasons of Active and of Ready of an MCPAuditException, besides ReasonInvalidSpec.
 const (
-	// ReasonActive: it admits what it says.
+	// ReasonActive: the exception has effect.
 	ReasonActive = "Active"
-	// ReasonExpired: it has ended, and admits nothing any more. Ready is True.
+	// ReasonExpired: it has ended and admits nothing. Ready is True.
 	ReasonExpired = "Expired"
-	// ReasonPolicyNotFound: there is no such policy, or it has no gate. Ready is Unknown:
-	// it may be applied later.
+	// ReasonPolicyNotFound: there is no such policy, or it has no gate. Ready is Unknown, since
+	// the policy may be applied later.
 	ReasonPolicyNotFound = "PolicyNotFound"
 	// ReasonIgnored: the policy has trust.ignoreExceptions.
 	ReasonIgnored = "Ignored"
 )
 
-// MCPAuditException admits in its namespace what one policy denies, for a time. Each
-// use is an event, a metric and an audit annotation.
+// MCPAuditException admits, in its namespace and for a limited time, what one policy denies.
+// Each use is recorded by an event, a metric and an audit annotation.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -4,20 +4,21 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // MCPAuditPolicySpec says which MCP servers may run in a namespace.
 type MCPAuditPolicySpec struct {
-	// match selects the containers. Absent: all of the namespace.
+	// match selects the containers. If absent, all of the namespace.
 	// +optional
 	Match *Match `json:"match,omitempty"`
 
-	// gate says what their audits have to be like.
+	// gate says which verdicts they need to run.
 	// +required
 	// +kubebuilder:default={}
 	Gate Gate `json:"gate,omitzero"`
 
-	// exposure bounds what the servers may enable whoever calls them to do. Absent: anything.
+	// exposure limits what the servers may enable their callers to do. If absent, there is no
+	// limit.
 	// +optional
 	Exposure *ExposureLimit `json:"exposure,omitempty"`
 
-	// trust says whose verdicts count. Absent: those of the same namespace.
+	// trust says whose verdicts count. By default, those of the same namespace.
 	// +optional
 	// +kubebuilder:default={auditNamespaces: Same}
 	Trust *Trust `json:"trust,omitempty"`
@@ -42,9 +43,9 @@ type MCPAuditPolicyStatus struct {
 	Gate *GateStatus `json:"gate,omitempty"`
 }
 
-// MCPAuditPolicy lets only those MCP servers run in its namespace whose audit passed.
-// It has effect while the namespace has the label mcpaudit.dev/gate=enabled. Where
-// several policies are about a container, all of them have to admit it.
+// MCPAuditPolicy denies MCP servers without a passing audit in its namespace, while the
+// namespace has the label mcpaudit.dev/gate=enabled. If several policies match a container,
+// all of them have to admit it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

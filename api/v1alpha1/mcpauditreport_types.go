@@ -6,7 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// MCPAuditReportSpec is the full result of one audit, and what it was made from.
+// MCPAuditReportSpec is the full result of one audit, with its inputs.
 type MCPAuditReportSpec struct {
 	// audit says what was audited, and why.
 	// +required
@@ -20,26 +20,26 @@ type AuditInputs struct {
 	// name of the MCPServerAudit.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// image as the spec gives it; empty for a server that was not run, see server.url.
+	// image as given in the spec; empty if the server was reached by server.url.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
-	// imageDigest is the digest by which the image was run.
+	// imageDigest is the digest of the image that ran.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 	// generation of the spec that was audited.
 	Generation int64 `json:"generation"`
 	// trigger is why the audit was made.
 	Trigger TriggerReason `json:"trigger"`
-	// reportSHA256 is the hex digest of the JSON that the runner wrote, before
-	// the manager judged it against the baseline.
+	// reportSHA256 is the hex SHA-256 of the JSON that the runner wrote, before the manager
+	// compared it with the baseline.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
 	ReportSHA256 string `json:"reportSHA256"`
 }
 
-// MCPAuditReport is the full result of one audit. It is owned by its
-// MCPServerAudit and never changed.
+// MCPAuditReport is the full result of one audit. Its MCPServerAudit owns it, and it never
+// changes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=mcpar,categories=mcp

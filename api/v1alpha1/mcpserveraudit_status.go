@@ -6,8 +6,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// The caps of the status. Texts are capped in bytes of JSON by controllers/audit,
-// so that a status with every cap used has less than 82 KB.
+// The caps of the lists in the status. controllers/audit also caps texts, in bytes of JSON:
+// a status that is full has less than 82 KB.
 const (
 	MaxTopFindings  = 20
 	MaxTools        = 256
@@ -18,11 +18,11 @@ const (
 	MaxCombinations = 2
 )
 
-// MCPServerAuditStatus is the outcome of the last audit and the state of the
-// one in progress. Details are in the MCPAuditReport that reportRef names.
+// MCPServerAuditStatus is the outcome of the last audit and the state of the one in
+// progress. The MCPAuditReport of reportRef has the details.
 type MCPServerAuditStatus struct {
-	// observedGeneration is the generation of the spec that this status has
-	// settled; -1 before the first. It lags behind while a changed spec is audited.
+	// observedGeneration is the generation of the spec that this status is about; -1 before the
+	// first. It lags behind while a changed spec is audited.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -34,68 +34,67 @@ type MCPServerAuditStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// phase is the state in one word, for people; programs read the conditions.
+	// phase is the state in one word, for people. Programs read the conditions.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// verdict of the last audit.
+	// verdict of the last audit: Pass, Fail or Inconclusive.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// imageDigest is the digest by which the audited image was run. For an image
-	// that no registry knows it is the id that the kubelet reports.
+	// imageDigest is the digest of the image that ran. If no registry has the image, it is the
+	// id that the kubelet reports.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 
-	// audited describes what the last audit ran. If the image could not be pulled, it is what
-	// was run of that image and command before. Absent for a server that runs elsewhere.
+	// audited describes what the last audit ran. If its image could not be pulled, it describes
+	// the last run of that image and command. Absent for a server with a URL.
 	// +optional
 	Audited *AuditedServer `json:"audited,omitempty"`
 
-	// manifestDigest is the digest of what the server advertised in the last
-	// audit; empty if it could not be listed completely.
+	// manifestDigest is the digest of what the server advertised in the last audit; empty if
+	// that could not be listed completely.
 	// +optional
 	ManifestDigest Digest `json:"manifestDigest,omitempty"`
 
-	// baselineDigest is the manifest that the server is held to.
+	// baselineDigest is the digest of the manifest that the server is held to.
 	// +optional
 	BaselineDigest Digest `json:"baselineDigest,omitempty"`
 
-	// behaviorDigest is over what the server did in the last audit: hosts, classes
-	// of paths, programs. Empty if the audit could not observe everything.
+	// behaviorDigest is a digest of what the server did in the last audit: hosts, classes of
+	// paths, programs. Empty if the audit could not observe everything.
 	// +optional
 	BehaviorDigest Digest `json:"behaviorDigest,omitempty"`
 
-	// riskScore is 0 (nothing was found) to 100, made of the findings of the last
-	// audit that are not suppressed. No verdict depends on it.
+	// riskScore is 0 (no findings) to 100, from the findings of the last audit that are not
+	// suppressed. It does not affect the verdict.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	RiskScore *int32 `json:"riskScore,omitempty"`
 
-	// riskLevel is riskScore in a word: None, Low, Medium, High or Critical.
+	// riskLevel of riskScore: None, Low, Medium, High or Critical.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	RiskLevel string `json:"riskLevel,omitempty"`
 
-	// findings counts the findings of the last audit by severity, those that are
-	// suppressed as well.
+	// findings counts the findings of the last audit by severity, including suppressed ones.
 	// +optional
 	Findings *FindingCounts `json:"findings,omitempty"`
 
-	// topFindings are the worst findings, worst first.
+	// topFindings are up to 20 of the findings, worst first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	TopFindings []TopFinding `json:"topFindings,omitempty"`
 
-	// tools are the advertised tools with the digests of their definitions.
+	// tools are up to 256 of the advertised tools, with the digests of their definitions.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Tools []ToolDigest `json:"tools,omitempty"`
 
-	// drift lists what differs from the baseline.
+	// drift lists how the manifest differs from the baseline.
 	// +optional
 	Drift *DriftSummary `json:"drift,omitempty"`
 
@@ -107,12 +106,12 @@ type MCPServerAuditStatus struct {
 	// +optional
 	Assurance *report.Assurance `json:"assurance,omitempty"`
 
-	// exposure is what the server enables whoever calls it to do, declared or not. No verdict
-	// depends on it; a policy of the gate may.
+	// exposure is what the server enables its callers to do, declared or not. It does not affect
+	// the verdict; a policy of the gate may deny it.
 	// +optional
 	Exposure *ExposureSummary `json:"exposure,omitempty"`
 
-	// reportRef is the full report of the last audit; empty if it made none.
+	// reportRef names the full report of the last audit; absent if it made none.
 	// +optional
 	ReportRef *ReportReference `json:"reportRef,omitempty"`
 
@@ -120,46 +119,46 @@ type MCPServerAuditStatus struct {
 	// +optional
 	Trigger *Trigger `json:"trigger,omitempty"`
 
-	// lastAuditTime is when the last audit was decided.
+	// lastAuditTime is when the last audit got its verdict.
 	// +optional
 	LastAuditTime *metav1.Time `json:"lastAuditTime,omitempty"`
 
-	// nextAuditTime is when the next audit is due by itself: by the schedule, as a
-	// retry, or because a suppression or the verdict expires. Empty if none will be.
+	// nextAuditTime is when the next audit is due: by the schedule, as a retry, or because a
+	// suppression or the verdict expires. Absent if none is due.
 	// +optional
 	NextAuditTime *metav1.Time `json:"nextAuditTime,omitempty"`
 
-	// consecutiveFailures is how many audits in a row could not observe everything.
+	// consecutiveFailures is how many audits in a row were incomplete.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
 
-	// history are the last audits, latest first, this one included.
+	// history has up to 10 audits including the last one, latest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	History []HistoryEntry `json:"history,omitempty"`
 
-	// lastHandledReconcileAt is the value of the annotation
-	// mcpaudit.dev/requestedAt that the last audit answered.
+	// lastHandledReconcileAt is the value of the annotation mcpaudit.dev/requestedAt that the
+	// last audit answered.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
-	// runner made the last audit.
+	// runner is the program that made the last audit.
 	// +optional
 	Runner *Runner `json:"runner,omitempty"`
 }
 
-// ExposureSummary sums up what a server enables; the report has each of its capabilities.
+// ExposureSummary sums up what a server enables. The report lists it by capability.
 type ExposureSummary struct {
-	// score is 0 (it enables nothing) to 100.
+	// score is 0 (the server enables nothing) to 100.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Score int32 `json:"score"`
-	// level is score in a word: None, Low, Medium, High or Critical.
+	// level of the score: None, Low, Medium, High or Critical.
 	Level report.RiskLevel `json:"level"`
-	// kinds that were seen, each with its furthest reach, the weightiest first.
+	// kinds of exposure that were observed, each with its furthest reach, the weightiest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=12
@@ -169,8 +168,8 @@ type ExposureSummary struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2
 	Combinations []report.CombinationName `json:"combinations,omitempty"`
-	// untriedGuards is why the server's guards were not tried, or not all of them: arguments
-	// may decide more then than is known. Absent if they were.
+	// untriedGuards says why not all guards of the server were tried: arguments may decide more
+	// than was observed. Absent if all were tried.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	UntriedGuards string `json:"untriedGuards,omitempty"`
@@ -190,7 +189,7 @@ const (
 	PhaseSuspended    Phase = "Suspended"
 )
 
-// Verdict is the outcome of an audit, as the report has it.
+// Verdict is the outcome of an audit.
 type Verdict = report.Verdict
 
 // The verdicts.
@@ -200,7 +199,7 @@ const (
 	VerdictInconclusive = report.VerdictInconclusive
 )
 
-// FindingCounts is the number of findings of each severity, suppressed or not.
+// FindingCounts counts findings by severity, suppressed or not.
 type FindingCounts struct {
 	// critical findings.
 	// +optional
@@ -217,12 +216,12 @@ type FindingCounts struct {
 	// info findings.
 	// +optional
 	Info int32 `json:"info"`
-	// suppressed findings; they are counted by their severities, too.
+	// suppressed findings. The counts above include them.
 	// +optional
 	Suppressed int32 `json:"suppressed,omitempty"`
 }
 
-// TopFinding is a finding with the first of its evidence.
+// TopFinding is a finding with its first piece of evidence.
 type TopFinding struct {
 	// rule is the id of the rule, such as MCPA-EGRESS-001.
 	// +kubebuilder:validation:MaxLength=64
@@ -236,13 +235,13 @@ type TopFinding struct {
 	// message is the observation in one sentence.
 	// +kubebuilder:validation:MaxLength=320
 	Message string `json:"message"`
-	// evidence is the first observation behind the finding: when, by which
-	// process, and the system call. The report has the others.
+	// evidence is the first observation of the finding: the time, the process and the system
+	// call. The report has the others.
 	// +optional
 	// +kubebuilder:validation:MaxLength=176
 	Evidence string `json:"evidence,omitempty"`
-	// suppressed says until when the finding is suppressed, and why; or since when
-	// it is not any more.
+	// suppressed says until when and why the finding is suppressed, or since when it no longer
+	// is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	Suppressed string `json:"suppressed,omitempty"`
@@ -253,11 +252,11 @@ type ToolDigest struct {
 	// name of the tool.
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name"`
-	// digest over the canonical JSON of the tool's definition.
+	// digest of the canonical JSON (RFC 8785) of the tool's definition.
 	Digest Digest `json:"digest"`
 }
 
-// DriftSummary lists what changed from the baseline. Entries read "tool format_note".
+// DriftSummary lists what changed since the baseline, in entries such as "tool format_note".
 type DriftSummary struct {
 	// added since the baseline.
 	// +optional
@@ -277,7 +276,7 @@ type DriftSummary struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=96
 	Changed []string `json:"changed,omitempty"`
-	// renamed since the baseline: "tool a to tool b". They are in no other list.
+	// renamed since the baseline, as "tool a to tool b". The other lists do not repeat them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -285,14 +284,14 @@ type DriftSummary struct {
 	Renamed []string `json:"renamed,omitempty"`
 }
 
-// ReportReference names the MCPAuditReport of an audit, in its namespace.
+// ReportReference names an MCPAuditReport in the namespace of the audit.
 type ReportReference struct {
 	// name of the MCPAuditReport.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// TriggerReason says in a word why an audit was made.
+// TriggerReason says why an audit was made.
 // +kubebuilder:validation:Enum=NeverAudited;SpecChanged;BaselineChanged;ImageChanged;Requested;SuppressionExpired;RetryDue;RulesetChanged;ScheduleDue;VerdictExpiring
 type TriggerReason string
 
@@ -300,82 +299,78 @@ type TriggerReason string
 const (
 	// TriggerNeverAudited: there is no verdict yet.
 	TriggerNeverAudited TriggerReason = "NeverAudited"
-	// TriggerSpecChanged: the verdict is about another spec. Changes of suspend,
-	// historyLimit, schedule and retryLimit alone need no audit.
+	// TriggerSpecChanged: the verdict is about another spec. A change of suspend, historyLimit,
+	// schedule or retryLimit needs no audit.
 	TriggerSpecChanged TriggerReason = "SpecChanged"
-	// TriggerBaselineChanged: the verdict was held to another spec.baseline.
+	// TriggerBaselineChanged: the verdict used another spec.baseline.
 	TriggerBaselineChanged TriggerReason = "BaselineChanged"
-	// TriggerImageChanged: the tag of the image names another digest than the one
-	// that was audited.
+	// TriggerImageChanged: the image's tag no longer names the audited digest.
 	TriggerImageChanged TriggerReason = "ImageChanged"
 	// TriggerRequested: the annotation mcpaudit.dev/requestedAt has a new value.
 	TriggerRequested TriggerReason = "Requested"
-	// TriggerSuppressionExpired: a suppression that the verdict may rest on has ended.
+	// TriggerSuppressionExpired: a suppression that may have affected the verdict has ended.
 	TriggerSuppressionExpired TriggerReason = "SuppressionExpired"
-	// TriggerRetryDue: the last audit could not observe everything, for a reason
-	// that may have passed.
+	// TriggerRetryDue: the last audit was incomplete for a reason that may have passed.
 	TriggerRetryDue TriggerReason = "RetryDue"
-	// TriggerRulesetChanged: the operator has other rules than those that judged.
+	// TriggerRulesetChanged: the operator's rules are not those that judged.
 	TriggerRulesetChanged TriggerReason = "RulesetChanged"
-	// TriggerScheduleDue: spec.schedule says so.
+	// TriggerScheduleDue: an audit of spec.schedule is due.
 	TriggerScheduleDue TriggerReason = "ScheduleDue"
-	// TriggerVerdictExpiring: the verdict would soon be older than the operator's
-	// configuration lets one be.
+	// TriggerVerdictExpiring: the verdict will soon exceed the age that the operator's
+	// configuration allows.
 	TriggerVerdictExpiring TriggerReason = "VerdictExpiring"
 )
 
-// Trigger is why an audit was made, and what identifies it.
+// Trigger says why an audit was made, and identifies the run.
 type Trigger struct {
-	// reason in a word.
+	// reason in one word.
 	Reason TriggerReason `json:"reason"`
-	// message says the reason in a sentence.
+	// message explains the reason in one sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
-	// run is the name of the audit Pod and of the report.
+	// run is the name of the audit Pod and of its report.
 	// +kubebuilder:validation:MaxLength=63
 	Run string `json:"run"`
 	// generation of the spec that was audited.
 	Generation int64 `json:"generation"`
-	// specDigest is over the part of the spec that the outcome depends on, without
-	// the baseline.
+	// specDigest is a digest of the fields of the spec that affect the outcome, except baseline.
 	SpecDigest Digest `json:"specDigest"`
-	// imageDigest that the registry gave for the image at the time; empty if it gave
-	// none. Another one behind the same tag has the server audited again.
+	// imageDigest that the registry gave for the image then; empty if it gave none. If the tag
+	// names another digest later, the server is audited again.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
-	// baseline that the verdict was held to: the mode, and for Pinned its digest.
+	// baseline that the verdict used: the mode, and the digest for Pinned.
 	// +optional
 	// +kubebuilder:validation:MaxLength=96
 	Baseline string `json:"baseline,omitempty"`
-	// rulesetDigest is that of the operator at the time. The rules that judged are
-	// those of status.runner.
+	// rulesetDigest of the operator then. status.runner has that of the rules that judged.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	RulesetDigest string `json:"rulesetDigest,omitempty"`
 }
 
-// HistoryEntry is one audit in a line.
+// HistoryEntry sums up one audit.
 type HistoryEntry struct {
-	// time when it was decided.
+	// time of the verdict.
 	Time metav1.Time `json:"time"`
 	// verdict of the audit.
 	Verdict Verdict `json:"verdict"`
-	// reason of the verdict: that of Ready, or of Audited if it is Inconclusive.
+	// reason of the condition Ready, or of Audited if the verdict is Inconclusive.
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
-	// trigger is why it was made.
+	// trigger is why the audit was made.
 	Trigger TriggerReason `json:"trigger"`
-	// run is the name of its report, while that is kept.
+	// run is the name of its report, which may be deleted by now, see spec.historyLimit.
 	// +kubebuilder:validation:MaxLength=63
 	Run string `json:"run"`
 	// assurance is how much of the server the verdict rests on.
 	// +optional
 	Assurance report.AssuranceLevel `json:"assurance,omitempty"`
-	// imageDigest that was run.
+	// imageDigest of the image that ran.
 	// +optional
 	ImageDigest Digest `json:"imageDigest,omitempty"`
-	// manifestDigest that was listed.
+	// manifestDigest of what the server advertised.
 	// +optional
 	ManifestDigest Digest `json:"manifestDigest,omitempty"`
 }
@@ -390,7 +385,7 @@ type Runner struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Tracer string `json:"tracer,omitempty"`
-	// rulesetDigest is over the rules that judged.
+	// rulesetDigest of the rules that judged.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	RulesetDigest string `json:"rulesetDigest,omitempty"`

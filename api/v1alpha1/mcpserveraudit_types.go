@@ -7,51 +7,47 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// MCPServerAuditSpec says which MCP server is audited, against what, and how
-// its verdict is found.
+// MCPServerAuditSpec says which MCP server is audited, how, and against what.
 type MCPServerAuditSpec struct {
 	// server is the MCP server to audit.
 	// +required
 	Server Server `json:"server"`
 
-	// baseline is the manifest (tools, prompts, resources, instructions) that
-	// the server is held to.
+	// baseline is the manifest (tools, prompts, resources, instructions) that the server is held
+	// to. By default, the first one that is listed completely.
 	// +optional
 	// +kubebuilder:default={mode: TrustOnFirstUse}
 	Baseline Baseline `json:"baseline,omitzero"`
 
-	// declaredScope lists what the server may do. Without it, what the manifest
-	// declares is what counts.
+	// declaredScope lists what the server may do. If absent, the server's manifest decides.
 	// +optional
 	DeclaredScope *report.DeclaredScope `json:"declaredScope,omitempty"`
 
-	// suppressions are findings that are known and accepted for a time. They stay
-	// in the report and in the counts, and do not fail the audit. When one ends, the
-	// server is audited again. A changed manifest is not suppressed but approved: see
-	// baseline.
+	// suppressions accept known findings until a date. These stay in the report and in the
+	// counts but do not fail the audit. When a suppression ends, the server is audited again. A
+	// changed manifest cannot be suppressed; approve it by baseline.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Suppressions []report.Suppression `json:"suppressions,omitempty"`
 
-	// failOn is the lowest severity of a finding that makes the verdict Fail.
-	// Never only records. A manifest that differs from its baseline fails the
-	// audit whatever the threshold: baseline.mode None turns that off.
+	// failOn is the lowest severity of a finding that makes the verdict Fail; High by default.
+	// With Never, findings are only recorded. A manifest that differs from the baseline always
+	// fails the audit, unless baseline.mode is None.
 	// +optional
 	// +kubebuilder:default=High
 	FailOn FailOn `json:"failOn,omitempty"`
 
-	// minAssurance is the lowest assurance of a Pass: Full, Partial (at least half of the
-	// tools accepted a call) or Weak. With a lower one the verdict is Inconclusive, for
-	// the reason WeaklyExercised.
+	// minAssurance is the lowest assurance of a Pass: Full, Partial (at least half of the tools
+	// accepted a call; the default) or Weak. Below it the verdict is Inconclusive, with reason
+	// WeaklyExercised.
 	// +optional
 	// +kubebuilder:default=Partial
 	// +kubebuilder:validation:Enum=Full;Partial;Weak
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
-	// timeout is how long the server may be exercised, from 10s to 1h. Pulling
-	// images does not count. The default is spelled as Go writes it back, so that
-	// a client that knows the type changes nothing by an update.
+	// timeout is how long the server may be exercised, from 10s to 1h; 5m by default. Pulling
+	// images does not count.
 	// +optional
 	// +kubebuilder:default="5m0s"
 	// +kubebuilder:validation:Type=string
@@ -60,30 +56,29 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="timeout must be between 10s and 1h"
 	Timeout metav1.Duration `json:"timeout,omitzero"`
 
-	// historyLimit is how many reports of earlier audits are kept besides the
-	// latest one and the one that the baseline was taken from.
+	// historyLimit is how many reports of earlier audits are kept, besides the latest report and
+	// that of the baseline: 0 to 20, 3 by default.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=20
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 
-	// schedule is when the server is audited again without anybody asking. Absent:
-	// only when something changes.
+	// schedule says when the server is audited again. If absent, only when something changes.
 	// +optional
 	Schedule *Schedule `json:"schedule,omitempty"`
 
-	// retryLimit is how many times in a row an audit that could not observe
-	// everything, for a reason that may pass (such as a lost node), is made again
-	// by itself, after pauses that double from 5 minutes to 6 hours.
+	// retryLimit is how many times in a row an incomplete audit is retried, if the reason may
+	// pass, such as a lost node: 0 to 10, 3 by default. The pauses double from 5 minutes to 6
+	// hours.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	RetryLimit *int32 `json:"retryLimit,omitempty"`
 
-	// suspend stops new audits. One that runs already is finished, and the
-	// verdict stands as long as nothing is due.
+	// suspend stops new audits. A running audit is finished, and the verdict stands until
+	// another audit is due.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
@@ -91,8 +86,7 @@ type MCPServerAuditSpec struct {
 	// +optional
 	Probe Probe `json:"probe,omitzero"`
 
-	// sandbox is about the Pod in which the server is run. It means nothing for a
-	// server that is not run, see server.url.
+	// sandbox configures the Pod that runs the server. It has no effect with server.url.
 	// +optional
 	Sandbox Sandbox `json:"sandbox,omitzero"`
 }
@@ -103,15 +97,14 @@ type BaselineMode string
 
 // The modes.
 const (
-	// BaselinePinned: manifestDigest is the baseline. This is how a reviewer
-	// approves a manifest: by a change of the spec.
+	// BaselinePinned: manifestDigest is the baseline. A reviewer approves a manifest by pinning
+	// it.
 	BaselinePinned BaselineMode = "Pinned"
-	// BaselineTrustOnFirstUse: the first manifest that was listed completely is
-	// the baseline from then on, whatever the verdict of that audit was: the
-	// baseline says what the server advertises, not that it is good. It outlives
-	// changes of the image. Pinned approves another manifest, None forgets it.
+	// BaselineTrustOnFirstUse: the first manifest that is listed completely becomes the baseline,
+	// whatever the verdict: the baseline says what the server advertises, not that it is good.
+	// It survives changes of the image. Pinned approves another manifest, None forgets it.
 	BaselineTrustOnFirstUse BaselineMode = "TrustOnFirstUse"
-	// BaselineNone: the manifest may change, and a stored baseline is forgotten.
+	// BaselineNone: the manifest may change. A stored baseline is forgotten.
 	BaselineNone BaselineMode = "None"
 )
 
@@ -119,12 +112,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Pinned' || has(self.manifestDigest)",message="mode Pinned needs manifestDigest: copy it from status.manifestDigest of an audit that you have reviewed"
 // +kubebuilder:validation:XValidation:rule="self.mode == 'Pinned' || !has(self.manifestDigest)",message="manifestDigest is only used with mode Pinned"
 type Baseline struct {
-	// mode is Pinned, TrustOnFirstUse or None.
+	// mode is Pinned (manifestDigest is the baseline), TrustOnFirstUse (the first complete
+	// manifest becomes the baseline; the default) or None (the manifest may change).
 	// +optional
 	// +kubebuilder:default=TrustOnFirstUse
 	Mode BaselineMode `json:"mode,omitempty"`
 
-	// manifestDigest is the approved manifest, as status.manifestDigest shows it.
+	// manifestDigest is the approved manifest, copied from status.manifestDigest. Required with
+	// mode Pinned.
 	// +optional
 	ManifestDigest Digest `json:"manifestDigest,omitempty"`
 }
@@ -138,21 +133,20 @@ type Digest string
 // +kubebuilder:validation:Enum=Critical;High;Medium;Low;Info;Never
 type FailOn string
 
-// FailOnNever is the threshold that no finding reaches. The others are the
-// severities of package report.
+// FailOnNever is the threshold that no finding reaches. The others are report.Severities.
 const FailOnNever FailOn = "Never"
 
-// Sandbox is about the Pod in which the server is run.
+// Sandbox configures the Pod that runs the server.
 type Sandbox struct {
-	// network says what becomes of connections to the outside. Sinkhole answers
-	// them itself, so that what the server sends is seen; Deny refuses them;
-	// Allow lets them go where the Pod's own network policies let them.
+	// network says what happens to connections to the outside. Sinkhole, the default, answers
+	// them inside the sandbox and records what the server sends. Deny refuses them. Allow permits
+	// what the Pod's network policies permit.
 	// +optional
 	// +kubebuilder:default=Sinkhole
 	Network NetworkMode `json:"network,omitempty"`
 
-	// tracer is the program that watches the system calls. Auto is Strace
-	// wherever the runner's image has it.
+	// tracer is the program that traces the system calls. Auto, the default, is Strace if the
+	// runner's image has it, else Ptrace.
 	// +optional
 	// +kubebuilder:default=Auto
 	Tracer Tracer `json:"tracer,omitempty"`
@@ -161,14 +155,13 @@ type Sandbox struct {
 	// +optional
 	Resources SandboxResources `json:"resources,omitzero"`
 
-	// runtimeClassName of the audit Pod, such as that of a sandboxed runtime in
-	// which processes can be traced.
+	// runtimeClassName of the audit Pod, such as a sandboxed runtime that permits tracing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// podTemplate is laid over the audit Pod, after that of the operator's
-	// configuration. It says where the Pod runs, never what it may do.
+	// podTemplate is merged into the audit Pod after the operator's own template. It says where
+	// the Pod runs, never what it may do.
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 }
@@ -192,24 +185,23 @@ type Tracer string
 const (
 	TracerAuto   Tracer = "Auto"
 	TracerStrace Tracer = "Strace"
-	// TracerPtrace is the runner's own. It ends with the server still in its
-	// hands: a server whose tracer dies is killed by the kernel.
+	// TracerPtrace is the runner's own tracer. If it dies, the kernel kills the server.
 	TracerPtrace Tracer = "Ptrace"
 )
 
-// SandboxResources bounds the server's container.
+// SandboxResources limits the resources of the server's container.
 type SandboxResources struct {
-	// limits for cpu, memory and ephemeral-storage. What is not given is set by
-	// the manager (1 CPU, 512Mi, 1Gi unless configured otherwise).
+	// limits of cpu, memory and ephemeral-storage. The operator's configuration has the
+	// defaults: 1 CPU, 512Mi and 1Gi unless changed.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=3
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage'])",message="limits may be given for cpu, memory and ephemeral-storage"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 }
 
-// MCPServerAudit has an MCP server run in a sandbox Pod, watches every system
-// call it makes while all that it advertises is exercised, and keeps the verdict
-// on what it did against what it declared.
+// MCPServerAudit runs an MCP server in a sandbox Pod, exercises everything that it
+// advertises, traces its system calls, and records a verdict: whether the server did only
+// what it declares.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -246,9 +238,8 @@ type MCPServerAudit struct {
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status MCPServerAuditStatus `json:"status,omitempty"`
 
-	// TrimmedSpec is set on objects of the operator's cache whose spec was too large to
-	// keep: the digest of the full spec, of which only a part is left. It is never
-	// serialised, so nobody else can set it.
+	// TrimmedSpec is the digest of the full spec, on objects in the operator's cache whose spec
+	// was too large to keep whole. It is never serialised, so nobody else can set it.
 	TrimmedSpec Digest `json:"-"`
 }
 

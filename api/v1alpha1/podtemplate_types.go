@@ -2,10 +2,9 @@ package v1alpha1
 
 import corev1 "k8s.io/api/core/v1"
 
-// PodTemplate is the part of a Pod that may be chosen for an audit Pod: where and
-// when it runs. What it runs, and what it may do, is the operator's: anything more
-// would let whoever may create an audit start a Pod of their own in a privileged
-// namespace.
+// PodTemplate says where and when an audit Pod runs. What it runs and may do is up to the
+// operator: otherwise anyone who may create an audit could start their own Pod in a
+// privileged namespace.
 type PodTemplate struct {
 	// metadata of the audit Pod.
 	// +optional
@@ -15,10 +14,10 @@ type PodTemplate struct {
 	Spec PodTemplateSpec `json:"spec,omitzero"`
 }
 
-// PodTemplateMetadata are labels and annotations, such as the name of a Kueue queue
-// (kueue.x-k8s.io/queue-name). The operator's own, and those that keep a mesh out,
-// cannot be replaced; in an audit, those with a prefix have to be allowed by the
-// operator's configuration, because many of them are orders to somebody.
+// PodTemplateMetadata has labels and annotations, such as the name of a Kueue queue
+// (kueue.x-k8s.io/queue-name). The operator's own, and those that keep a service mesh out,
+// cannot be replaced. In an audit, prefixed ones must be allowed by the operator's
+// configuration, because many of them instruct other controllers.
 type PodTemplateMetadata struct {
 	// labels of the audit Pod.
 	// +optional
@@ -32,7 +31,7 @@ type PodTemplateMetadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// PodTemplateSpec has the fields of a PodSpec by their names.
+// PodTemplateSpec has fields of a PodSpec, by the same names.
 type PodTemplateSpec struct {
 	// nodeSelector of the audit Pod.
 	// +optional

@@ -5,37 +5,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Probe is how the server is exercised. What is not given has a default, which
-// the runner knows as well: an audit from before there was a probe is made with it.
+// Probe says how the server is exercised. Every field has a default.
 type Probe struct {
-	// calls says which tools may be called. All, the default with server.image, calls
-	// every tool: it is a sandbox. ReadOnlyHinted, the default with server.url, which
-	// is none, calls those that say readOnlyHint; resources and prompts are read as
-	// well. Never lists what there is and exercises nothing. What is left out was not
-	// audited: unless it was nothing, the verdict is not Pass but Inconclusive for the
-	// reason NotExercised.
+	// calls says which tools may be called. All, the default with server.image, calls every
+	// tool. ReadOnlyHinted, the default with server.url, which has no sandbox, calls tools with
+	// readOnlyHint, and reads resources and prompts. Never lists capabilities without calling
+	// any. If a capability is left out, the verdict is Inconclusive instead of Pass, with reason
+	// NotExercised.
 	// +optional
 	Calls ProbeCalls `json:"calls,omitempty"`
 
-	// rounds is how often everything is exercised, from 1 to 10. A server that
-	// turns on its user after some calls is only seen by more rounds than that.
+	// rounds is how often everything is exercised, from 1 to 10; 3 by default. More rounds can
+	// expose a server that only misbehaves after some calls.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Rounds int32 `json:"rounds,omitempty"`
 
-	// maxCallsPerTool is how often one tool is called at most, over all rounds, from
-	// 1 to 1000. Tools with many optional arguments need many calls: the report's
-	// branches say how many of their alternatives were taken.
+	// maxCallsPerTool is the most calls of one tool over all rounds, from 1 to 1000; 24 by
+	// default. Tools with many optional arguments need many calls; branches in the report count
+	// the alternatives that were taken.
 	// +optional
 	// +kubebuilder:default=24
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxCallsPerTool int32 `json:"maxCallsPerTool,omitempty"`
 
-	// callTimeout is how long a call may take before it is cancelled, from 1s to
-	// 10m. The sum of all is bounded by spec.timeout.
+	// callTimeout is how long a call may take before it is cancelled, from 1s to 10m; 30s by
+	// default. spec.timeout bounds all calls together.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string
@@ -44,16 +42,16 @@ type Probe struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('10m')",message="callTimeout must be between 1s and 10m"
 	CallTimeout metav1.Duration `json:"callTimeout,omitzero"`
 
-	// inputs are arguments that nobody could guess, such as the name of a project
-	// that exists. Together they may have 32 KiB.
+	// inputs are arguments that nobody could guess, such as the name of an existing project. All
+	// together may have at most 32 KiB.
 	// +optional
 	// +listType=map
 	// +listMapKey=tool
 	// +kubebuilder:validation:MaxItems=64
 	Inputs []ToolInput `json:"inputs,omitempty"`
 
-	// skipTools are the names of tools that are not called. See calls for what that
-	// does to the verdict.
+	// skipTools are the names of tools that are not called. As with calls, leaving a tool out
+	// makes a Pass Inconclusive.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=128
@@ -61,22 +59,21 @@ type Probe struct {
 	// +kubebuilder:validation:items:MaxLength=128
 	SkipTools []string `json:"skipTools,omitempty"`
 
-	// seed makes the arguments: the same seed gives the same ones again.
+	// seed of the generated arguments: the same seed gives the same arguments; 0 by default.
 	// +optional
 	Seed int64 `json:"seed,omitempty"`
 
-	// depth says which launches an audit makes. Quick exercises the server and starts it again, as
-	// it is and for another client; what it would do at a later date, in other surroundings or
-	// under attack is not seen, and the assurance is Partial at most. Standard makes all launches.
-	// Deep makes them too, and gives each that is bounded four times the time: with a spec.timeout
-	// to match, for audits at night.
+	// depth says how often the server is launched. Quick exercises it and launches it again,
+	// unchanged and for another client; it does not test a later date, other surroundings or
+	// attacks, and its assurance is at most Partial. Standard, the default, makes all launches.
+	// Deep also gives each bounded launch four times the time; raise spec.timeout with it.
 	// +optional
 	// +kubebuilder:default=Standard
 	Depth ProbeDepth `json:"depth,omitempty"`
 
-	// attack says whether the server is started once more to try its guards: each tool is
-	// called with what it should refuse. What it does then counts for findings about its
-	// guards, and for nothing else. A server that is audited by its URL is never attacked.
+	// attack says whether the server is launched once more to try its guards: each tool is
+	// called with arguments that it should refuse. What the server does then only counts for
+	// findings about its guards. On by default; a server with a URL is never attacked.
 	// +optional
 	// +kubebuilder:default=On
 	Attack ProbeAttack `json:"attack,omitempty"`
@@ -114,12 +111,12 @@ const (
 	ProbeCallsNever          ProbeCalls = "Never"
 )
 
-// MaxInputBytes is the most bytes of JSON that the arguments of probe.inputs take
-// together. The API cannot bound them: an audit with more is Inconclusive.
+// MaxInputBytes bounds the JSON of all arguments of probe.inputs together. The API cannot
+// enforce it: an audit with more is Inconclusive.
 const MaxInputBytes = 32 << 10
 
-// MaxScopeBytes is the most bytes that the entries of declaredScope take together:
-// they go to the runner in an environment variable, see execve(2).
+// MaxScopeBytes bounds all entries of declaredScope together: the runner gets them in an
+// environment variable, see execve(2).
 const MaxScopeBytes = 32 << 10
 
 // ToolInput are arguments for one tool.
@@ -130,8 +127,8 @@ type ToolInput struct {
 	// +kubebuilder:validation:MaxLength=128
 	Tool string `json:"tool"`
 
-	// arguments, by the name of the property: they are sent in place of what would
-	// be made up for these; the others are made up as ever.
+	// arguments by the name of the property. They replace generated ones; the properties that
+	// are not given are still generated.
 	// +required
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:validation:MaxProperties=64

@@ -5,8 +5,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Server says which MCP server is audited: one that is run from its image, or one
-// that runs elsewhere and is reached by its URL.
+// Server is the MCP server to audit: either an image to run, or the URL of a server that
+// runs elsewhere.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.url)",message="give image, to have the server run and traced, or url, for one that runs elsewhere; not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !has(self.command) && !has(self.args) && !has(self.env) && !has(self.workingDir) && !has(self.imagePullSecrets)",message="command, args, env, workingDir and imagePullSecrets say how an image is run: remove them, or give image in place of url"
@@ -15,19 +15,18 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.transport) || self.transport in ['Auto', 'Stdio'] || has(self.port)",message="port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on, such as 8080"
 // +kubebuilder:validation:XValidation:rule="has(self.url) || !has(self.port) && !has(self.path) || !has(self.transport) || self.transport != 'Stdio'",message="port and path are for a server that listens: set transport to Auto, StreamableHTTP or SSE, or remove them"
 type Server struct {
-	// image is the container image, by tag or by digest. It is resolved once at
-	// the beginning of each audit, and run by the digest that was found.
+	// image is the container image, by tag or by digest. Each audit resolves it once, at the
+	// start, and runs that digest.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image,omitempty"`
 
-	// url is the endpoint of a server that runs elsewhere, with http or https. Such
-	// a server is not traced: only what it says can be judged, so that its audit
-	// ends with Fail, or with Inconclusive for the reason NotTraced, and never with
-	// Pass. Its tools are called, with effects where it runs: see probe.calls.
-	// Whoever may read the audit reads the URL: it has no place for a secret.
+	// url is the http or https endpoint of a server that runs elsewhere. Such a server is not
+	// traced and only its answers are judged, so the verdict is Fail, or Inconclusive with
+	// reason NotTraced, but never Pass. Its tools are called and take effect where it runs: see
+	// probe.calls. Put no secret into the URL: everyone who may read the audit sees it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -36,35 +35,31 @@ type Server struct {
 	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="url must not have a fragment (#): a server never gets to see it"
 	URL string `json:"url,omitempty"`
 
-	// transport is how the server is talked to: Auto (the default), Stdio,
-	// StreamableHTTP, or SSE for the HTTP+SSE transport of MCP revision 2024-11-05.
-	// With Auto, a server that is run from image is talked to over its stdin and
-	// stdout; one that does not answer there, and is seen to listen, is talked to
-	// where it listens. With url, Auto is StreamableHTTP.
+	// transport is Auto (the default), Stdio, StreamableHTTP, or SSE for the HTTP+SSE transport
+	// of MCP revision 2024-11-05. With image, Auto uses stdin and stdout, or, if the server does
+	// not answer there, a port on which it was seen to listen. With url, Auto is StreamableHTTP.
 	// +optional
 	Transport Transport `json:"transport,omitempty"`
 
-	// port is where a server that is run from image listens, from 1 to 65535. The
-	// audit waits until it does. It tells the server nothing: if the server has to be
-	// told, do so in args or env. Required with StreamableHTTP and SSE; with Auto,
-	// no other port is tried.
+	// port on which a server with an image listens, from 1 to 65535. The audit waits until it
+	// does, but does not configure the server: use args or env for that. Required with
+	// StreamableHTTP and SSE; with Auto, no other port is tried.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// path of the endpoint on that port: /mcp by default, and /sse with SSE; with Auto
-	// both are tried, and / as well.
+	// path of the endpoint on that port. The default is /mcp, or /sse with SSE; Auto tries both,
+	// and /.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^\\\\s#]*$')",message="path must begin with / and have neither blanks nor a fragment (#), such as /mcp"
 	Path string `json:"path,omitempty"`
 
-	// command replaces the image's entrypoint, and its CMD as well unless args
-	// are given. It is required only if the image cannot be read from its
-	// registry, such as one that was loaded onto the nodes. No shell is
-	// involved, and $(NAME) is not expanded.
+	// command replaces the image's ENTRYPOINT, and its CMD unless args are given. It is required
+	// only if the operator cannot read the image from a registry, for example if it was loaded
+	// onto the nodes. No shell runs it, and $(NAME) is not expanded.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -78,8 +73,8 @@ type Server struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Args []string `json:"args,omitempty"`
 
-	// env is added to the image's environment. Values are plain text on
-	// purpose: a real secret has no business in a sandbox.
+	// env is added to the image's environment. Values are plain text on purpose: do not give a
+	// real secret to a server under audit.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -92,8 +87,8 @@ type Server struct {
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('/')",message="workingDir must be an absolute path"
 	WorkingDir string `json:"workingDir,omitempty"`
 
-	// imagePullSecrets are Secrets of type kubernetes.io/dockerconfigjson in the
-	// namespace of the audit. Their copies live as long as the audit Pod.
+	// imagePullSecrets are Secrets of type kubernetes.io/dockerconfigjson in the namespace of
+	// the audit. They are copied to the run namespace for as long as the audit Pod exists.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -139,7 +134,7 @@ const (
 	TransportSSE            Transport = "SSE"
 )
 
-// Speaks is the transport of the server, its default included.
+// Speaks returns the transport of the server, or its default.
 func (s Server) Speaks() Transport {
 	switch {
 	case s.Transport != "" && s.Transport != TransportAuto:
@@ -150,8 +145,8 @@ func (s Server) Speaks() Transport {
 	return TransportAuto
 }
 
-// Endpoint is the path of the endpoint, its default included; empty where there
-// is none, or where it is part of the URL.
+// Endpoint returns the path of the endpoint, or its default; empty if there is none or it is
+// part of the URL.
 func (s Server) Endpoint() string {
 	if s.Path != "" || s.URL != "" {
 		return s.Path
