@@ -58,33 +58,23 @@ type resolver struct {
 }
 
 // answer packs the answer to a question: an address for every name, no error and
-// no records for what need not exist (AAAA, MX, TXT, SRV, ...).
+// no records for types that need not exist (AAAA, MX, TXT, SRV, ...). It is nil for a
+// name that can be read but not written.
 func (r resolver) answer(q question) []byte {
-	code := r.code(q)
-	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{
-		ID: q.id, Response: true, RecursionDesired: q.recursion, RecursionAvailable: true, RCode: code,
-	})
-	b.EnableCompression()
-	records := func() error {
-		if err := b.StartQuestions(); err != nil {
-			return err
-		}
-		if err := b.Question(q.Question); err != nil {
-			return err
-		}
-		if err := b.StartAnswers(); err != nil || code != dnsmessage.RCodeSuccess {
-			return err
-		}
-		return r.records(&b, q)
+	m := dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: q.id, Response: true, RecursionDesired: q.recursion, RecursionAvailable: true, RCode: r.code(q)},
+		Questions: []dnsmessage.Question{q.Question},
 	}
-	if records() != nil {
-		return nil // a name that can be read but not written
+	if m.RCode == dnsmessage.RCodeSuccess && q.Class == dnsmessage.ClassINET {
+		if record, ttl := r.record(q); record != nil {
+			m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: ttl}, Body: record}}
+		}
 	}
-	message, err := b.Finish()
+	packed, err := m.Pack()
 	if err != nil {
 		return nil
 	}
-	return message
+	return packed
 }
 
 // code returns what the answer says of the name: every name exists, except those that
@@ -121,55 +111,43 @@ func searched(host string) bool {
 	return public // example.com, tried in the domain of the services
 }
 
-func (r resolver) records(b *dnsmessage.Builder, q question) error {
-	header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: timeToLive}
-	if q.Class != dnsmessage.ClassINET {
-		return nil
-	}
-	only6, lookups, inside := inputs.IsInside(strings.ToLower(q.host()))
+// record returns the answer to a question and how long it may be kept; nil if there is
+// none. Answers about names that lead to this machine (inputs.IsInside) must not be kept.
+func (r resolver) record(q question) (record dnsmessage.ResourceBody, ttl uint32) {
+	host := strings.ToLower(q.host())
+	only6, lookups, inside := inputs.IsInside(host)
 	switch q.Type {
 	case dnsmessage.TypeA, dnsmessage.TypeALL:
-		if inside {
-			return r.inside(b, q, only6, lookups)
+		switch {
+		case !inside:
+			return &dnsmessage.AResource{A: r.address(host).As4()}, timeToLive
+		case only6:
+			return nil, 0
+		case r.names.looked(host) <= lookups:
+			return &dnsmessage.AResource{A: r.address(host).As4()}, 0
 		}
-		return b.AResource(header, dnsmessage.AResource{A: r.address(q.host()).As4()})
+		return &dnsmessage.AResource{A: loopback.As4()}, 0
 	case dnsmessage.TypeAAAA:
 		if only6 {
-			header.TTL = 0
-			return b.AAAAResource(header, dnsmessage.AAAAResource{AAAA: netip.IPv6Loopback().As16()})
+			return &dnsmessage.AAAAResource{AAAA: netip.IPv6Loopback().As16()}, 0
 		}
 	case dnsmessage.TypePTR:
-		name, err := dnsmessage.NewName(r.pointed(strings.ToLower(q.host())) + ".")
-		if err != nil {
-			return err
+		if name, err := dnsmessage.NewName(r.pointed(host) + "."); err == nil {
+			return &dnsmessage.PTRResource{PTR: name}, timeToLive
 		}
-		return b.PTRResource(header, dnsmessage.PTRResource{PTR: name})
 	}
-	return nil
+	return nil, 0
 }
 
-// inside answers a look-up of a name that leads to this machine: see inputs.IsInside. Nobody
-// is to keep the answer.
-func (r resolver) inside(b *dnsmessage.Builder, q question, only6 bool, lookups int) error {
-	address := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	switch {
-	case only6:
-		return nil
-	case r.names.looked(strings.ToLower(q.host())) <= lookups:
-		address = r.address(q.host())
-	}
-	header := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}
-	return b.AResource(header, dnsmessage.AResource{A: address.As4()})
-}
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// address returns the address of a name; loopback for what names the machine itself (RFC
-// 6761, 6.3).
+// address returns the address of a name in lower case: loopback if it names the machine
+// itself (RFC 6761, 6.3).
 func (r resolver) address(host string) netip.Addr {
-	lower := strings.ToLower(host)
-	if lower == "localhost" || strings.HasSuffix(lower, ".localhost") || lower == r.self {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == r.self {
+		return loopback
 	}
-	return r.names.address(lower)
+	return r.names.address(host)
 }
 
 // pointed is the name of the address that a reverse name is of
