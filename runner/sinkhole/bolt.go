@@ -31,7 +31,7 @@ const maxBolt = 64 << 10
 // bolt accepts any client and answers each query with one record.
 func (t *conversation) bolt() {
 	t.flow.describe("bolt", t.host, "")
-	in := &tapped{Conn: t.conn, flow: t.flow}
+	in := t.received()
 	greeting := make([]byte, len(boltMagic)+16)
 	t.wait(betweenQueries)
 	if _, err := io.ReadFull(in, greeting); err != nil || !t.say(boltVersion(greeting[len(boltMagic):])) {

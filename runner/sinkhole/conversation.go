@@ -52,7 +52,7 @@ func newConversation(s *Server, f *flow, conn net.Conn, to netip.AddrPort) *conv
 // ahead is a connection of which some has been read already.
 type ahead struct {
 	net.Conn
-	in *bufio.Reader
+	in io.Reader
 }
 
 func (a *ahead) Read(p []byte) (int, error) { return a.in.Read(p) }
@@ -101,10 +101,12 @@ func (t *conversation) wait(d time.Duration) {
 	_ = t.conn.SetReadDeadline(time.Now().Add(d)) // a closed connection ends the read as well
 }
 
+// received reads from the client, and records what it reads.
+func (t *conversation) received() io.Reader { return io.TeeReader(t.conn, t.flow) }
+
 // drain takes in whatever comes.
 func (t *conversation) drain() {
-	in := &tapped{Conn: t.conn, flow: t.flow}
-	buffer := make([]byte, 4096)
+	in, buffer := t.received(), make([]byte, 4096)
 	for {
 		t.wait(linger)
 		if _, err := in.Read(buffer); err != nil {

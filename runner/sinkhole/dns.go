@@ -172,7 +172,7 @@ func (r resolver) pointed(reverse string) string {
 // dns answers questions over TCP, or TLS: each has two bytes of length in front
 // (RFC 1035, 4.2.2).
 func (t *conversation) dns() {
-	in := &tapped{Conn: t.conn, flow: t.flow}
+	in := t.received()
 	protocol := "dns"
 	if t.secure {
 		protocol = "dot"

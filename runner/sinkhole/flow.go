@@ -1,7 +1,6 @@
 package sinkhole
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -41,8 +40,9 @@ func (s *Server) newFlow(source, dest netip.AddrPort, protocol string) *flow {
 	}}
 }
 
-// add takes in what was sent; it keeps no reference to p.
-func (f *flow) add(p []byte) {
+// Write takes in what was sent. It never fails.
+func (f *flow) Write(p []byte) (int, error) {
+	sent := len(p)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.spoken && len(p) > 0 {
@@ -53,7 +53,7 @@ func (f *flow) add(p []byte) {
 		n := min(len(p), maxData-len(f.data), int(maxFlow-f.kept))
 		n = f.server.budget.take(n)
 		if n <= 0 {
-			return
+			break
 		}
 		f.data = append(f.data, p[:n]...)
 		f.kept += int64(n)
@@ -63,6 +63,7 @@ func (f *flow) add(p []byte) {
 			f.emit(f.size - int64(len(p)))
 		}
 	}
+	return sent, nil
 }
 
 // describe changes what this part and the next are called. An empty word leaves
@@ -130,18 +131,6 @@ func (f *flow) emit(size int64) {
 	c.Data, c.Offset, c.Size = f.data, f.offset, size
 	f.data, f.offset, f.parts, f.spoken = nil, size, f.parts+1, false
 	f.server.emit(c)
-}
-
-// tapped is a connection all of whose received bytes go to a flow.
-type tapped struct {
-	net.Conn
-	flow *flow
-}
-
-func (t *tapped) Read(p []byte) (int, error) {
-	n, err := t.Conn.Read(p)
-	t.flow.add(p[:n])
-	return n, err
 }
 
 // empty reports whether nothing was sent.

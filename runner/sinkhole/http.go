@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"net"
@@ -69,11 +70,11 @@ func (t *conversation) http2() {
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f := t.flow.branch()
 			if head, err := httputil.DumpRequest(r, false); err == nil {
-				f.add(head)
+				_, _ = f.Write(head)
 			}
 			t.requested(f, r)
 			var sent limited
-			read(w, r, io.MultiWriter(flowWriter{f}, &sent))
+			read(w, r, io.MultiWriter(f, &sent))
 			f.end()
 			t.answer(w, r, sent.Bytes())
 		}),
@@ -96,11 +97,16 @@ func read(w http.ResponseWriter, r *http.Request, to io.Writer) {
 	}
 }
 
-type flowWriter struct{ *flow }
+// tapped is a connection all of whose received bytes go to a flow.
+type tapped struct {
+	net.Conn
+	flow *flow
+}
 
-func (w flowWriter) Write(p []byte) (int, error) {
-	w.add(p)
-	return len(p), nil
+func (t *tapped) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	_, _ = t.flow.Write(p[:n])
+	return n, err
 }
 
 func (t *conversation) webProtocol() string {
@@ -267,7 +273,7 @@ func (t *conversation) tunnel(w http.ResponseWriter, r *http.Request) {
 	// Below the tap: what is inside finds out by itself what to take in.
 	below := conn.(*closing).Conn.(*tapped).Conn
 	read, _ := rest.Peek(rest.Reader.Buffered()) // no more than there is
-	inside := newConversation(t.server, t.flow, &ahead{below, newReader(read, below)}, t.to)
+	inside := newConversation(t.server, t.flow, &ahead{below, io.MultiReader(bytes.NewReader(bytes.Clone(read)), below)}, t.to)
 	host, port, err := net.SplitHostPort(r.Host)
 	if number, numberErr := strconv.ParseUint(port, 10, 16); err == nil && numberErr == nil {
 		inside.host, inside.to = host, netip.AddrPortFrom(t.to.Addr(), uint16(number))

@@ -11,23 +11,26 @@ import (
 // longer comes as several.
 const maxLine = 4096
 
-// lines begins a protocol that is made of lines: it greets the client, unless
-// that has spoken already, and returns a function that reads the next line.
-func (t *conversation) lines(protocol, greeting string) (next func() (string, bool)) {
+// dialogue serves a protocol that is made of lines: it greets the client, unless that has
+// spoken already, and sends what answer returns for each line, until the client is gone or
+// answer says that the session is over.
+func (t *conversation) dialogue(protocol, greeting string, answer func(line string) (reply string, over bool)) {
 	greet := t.in.Buffered() == 0
 	t.flow.describe(protocol, t.host, "")
-	in := bufio.NewReaderSize(&tapped{Conn: t.conn, flow: t.flow}, maxLine)
-	gone := greet && !t.say(greeting)
-	return func() (string, bool) {
-		if gone {
-			return "", false
-		}
+	in := bufio.NewReaderSize(t.received(), maxLine)
+	if greet && !t.say(greeting) {
+		return
+	}
+	for {
 		t.wait(patience)
 		read, err := in.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return "", false
+			return
 		}
-		return strings.TrimRight(string(read), "\r\n"), true
+		reply, over := answer(strings.TrimRight(string(read), "\r\n"))
+		if reply != "" && !t.say(reply+"\r\n") || over {
+			return
+		}
 	}
 }
 
@@ -40,86 +43,72 @@ func verb(text string) string {
 // ftp takes in files (RFC 959, RFC 2428): the data connection leads to nobody in
 // particular, and is taken in like any other.
 func (t *conversation) ftp() {
-	next := t.lines("ftp", "220 FTP ready\r\n")
 	const dataPort = 40001
-	for text, ok := next(); ok; text, ok = next() {
-		reply := "200 OK"
-		switch verb(text) {
+	t.dialogue("ftp", "220 FTP ready\r\n", func(line string) (reply string, over bool) {
+		switch verb(line) {
 		case "USER":
-			reply = "331 Password, please"
+			return "331 Password, please", false
 		case "PASS":
-			reply = "230 Logged in"
+			return "230 Logged in", false
 		case "AUTH", "PORT", "EPRT", "SIZE", "MDTM", "REST", "FEAT":
-			reply = "502 Not implemented"
+			return "502 Not implemented", false
 		case "PWD":
-			reply = `257 "/"`
+			return `257 "/"`, false
 		case "CWD", "DELE", "RMD", "RNTO":
-			reply = "250 Done"
+			return "250 Done", false
 		case "PASV":
-			reply = "502 Not implemented" // there is no such way to IPv6
 			if to := t.to.Addr(); to.Is4() {
-				reply = fmt.Sprintf("227 Passive (%s,%d,%d)", strings.ReplaceAll(to.String(), ".", ","), dataPort>>8, dataPort&0xff)
+				return fmt.Sprintf("227 Passive (%s,%d,%d)", strings.ReplaceAll(to.String(), ".", ","), dataPort>>8, dataPort&0xff), false
 			}
+			return "502 Not implemented", false // PASV has no form for IPv6
 		case "EPSV":
-			reply = fmt.Sprintf("229 Passive (|||%d|)", dataPort)
+			return fmt.Sprintf("229 Passive (|||%d|)", dataPort), false
 		case "STOR", "STOU", "APPE", "LIST", "NLST", "MLSD":
-			reply = "150 Go on\r\n226 Done"
+			return "150 Go on\r\n226 Done", false
 		case "RETR":
-			reply = "550 No such file"
+			return "550 No such file", false
 		case "QUIT":
-			t.say("221 Bye\r\n")
-			return
+			return "221 Bye", true
 		}
-		if !t.say(reply + "\r\n") {
-			return
-		}
-	}
+		return "200 OK", false
+	})
 }
 
 // pop3 lets anybody in, to an empty mailbox (RFC 1939).
 func (t *conversation) pop3() {
-	next := t.lines("pop3", "+OK ready\r\n")
-	for text, ok := next(); ok; text, ok = next() {
-		reply := "+OK"
-		switch verb(text) {
+	t.dialogue("pop3", "+OK ready\r\n", func(line string) (reply string, over bool) {
+		switch verb(line) {
 		case "STAT":
-			reply = "+OK 0 0"
+			return "+OK 0 0", false
 		case "LIST", "UIDL", "CAPA":
-			reply = "+OK\r\n."
+			return "+OK\r\n.", false
 		case "STLS":
-			reply = "-ERR not available"
+			return "-ERR not available", false
 		case "QUIT":
-			t.say("+OK\r\n")
-			return
+			return "+OK", true
 		}
-		if !t.say(reply + "\r\n") {
-			return
-		}
-	}
+		return "+OK", false
+	})
 }
 
 // imap lets anybody in and finds nothing (RFC 9051). Each line begins with a tag
 // that the answer repeats.
 func (t *conversation) imap() {
-	next := t.lines("imap", "* OK ready\r\n")
-	for text, ok := next(); ok; text, ok = next() {
-		tag, command, _ := strings.Cut(text, " ")
-		reply := tag + " OK done"
+	t.dialogue("imap", "* OK ready\r\n", func(line string) (reply string, over bool) {
+		tag, command, _ := strings.Cut(line, " ")
+		done := tag + " OK done"
 		switch verb(command) {
 		case "CAPABILITY":
-			reply = "* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n" + reply
+			return "* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n" + done, false
 		case "STARTTLS":
-			reply = tag + " BAD not available"
+			return tag + " BAD not available", false
 		case "APPEND":
-			reply = "+ go on\r\n" + reply
+			return "+ go on\r\n" + done, false
 		case "LOGOUT":
-			t.say("* BYE\r\n" + reply + "\r\n")
-			return
+			return "* BYE\r\n" + done, true
 		}
-		if !t.say(reply + "\r\n") {
-			return
-		}
-	}
+		return done, false
+	})
 }
 
 // ssh lets the client introduce itself and offer its ways to encrypt (RFC 4253,

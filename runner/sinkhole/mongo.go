@@ -38,7 +38,7 @@ func beginsMongo(first []byte) bool {
 // of one document. Who brings one is refused: SCRAM has the server prove that it knows it.
 func (t *conversation) mongo() {
 	t.flow.describe("mongodb", t.host, "")
-	in := &tapped{Conn: t.conn, flow: t.flow}
+	in := t.received()
 	for {
 		t.wait(betweenQueries)
 		header := make([]byte, mongoHeader)

@@ -30,7 +30,7 @@ func (t *conversation) mysql() {
 	if !t.say(mysqlPacket(0, mysqlGreeting)) {
 		return
 	}
-	in := &tapped{Conn: t.conn, flow: t.flow}
+	in := t.received()
 	t.wait(patience)
 	sequence, _, err := readPacket(in)
 	if err != nil || !t.say(mysqlPacket(sequence+1, mysqlOK)) {

@@ -27,7 +27,7 @@ const maxStartup = 10000
 // and has a database without rows.
 func (t *conversation) postgres() {
 	t.flow.describe("postgres", t.host, "PostgreSQL start")
-	in := &tapped{Conn: t.conn, flow: t.flow}
+	in := t.received()
 	for {
 		t.wait(patience)
 		body, err := readMessage(in)

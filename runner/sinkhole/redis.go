@@ -12,7 +12,7 @@ import (
 // and RESP3 to clients that ask for it (Redis serialization protocol specification).
 func (t *conversation) redis() {
 	t.flow.describe("redis", t.host, "")
-	in := bufio.NewReader(&tapped{Conn: t.conn, flow: t.flow})
+	in := bufio.NewReader(t.received())
 	third := false
 	for {
 		t.wait(betweenQueries)

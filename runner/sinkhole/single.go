@@ -1,8 +1,6 @@
 package sinkhole
 
 import (
-	"bufio"
-	"bytes"
 	"io"
 	"log"
 	"net"
@@ -41,8 +39,3 @@ func (s *single) Accept() (net.Conn, error) {
 
 func (s *single) Close() error   { return nil }
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
-
-// newReader reads what was read already, and then the connection.
-func newReader(read []byte, conn net.Conn) *bufio.Reader {
-	return bufio.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(read)), conn))
-}

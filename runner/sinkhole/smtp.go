@@ -4,20 +4,16 @@ import "strings"
 
 // smtp takes in mail (RFC 5321) from whoever says any password (RFC 4954).
 func (t *conversation) smtp() {
-	next := t.lines("smtp", "220 mail ESMTP ready\r\n")
 	m := mail{secure: t.secure}
-	for text, ok := next(); ok; text, ok = next() {
-		reply := m.answer(text)
+	t.dialogue("smtp", "220 mail ESMTP ready\r\n", func(line string) (reply string, over bool) {
+		reply = m.answer(line)
 		if m.envelope != "" {
 			t.flow.describe("", "", m.envelope)
 		}
-		if reply != "" && !t.say(reply+"\r\n") || m.over {
-			return
-		}
-		if m.upgrade {
-			newConversation(t.server, t.flow, t.conn, t.to).tls()
-			return
-		}
+		return reply, m.over || m.upgrade
+	})
+	if m.upgrade {
+		newConversation(t.server, t.flow, t.conn, t.to).tls()
 	}
 }
 

@@ -31,7 +31,7 @@ func (t *conversation) tls() {
 	if err != nil {
 		t.flow.describe("", "", strings.TrimSpace("TLS handshake "+asked))
 		t.flow.refused()
-		t.flow.add(heard.data)
+		_, _ = t.flow.Write(heard.data)
 		return
 	}
 	heard.stop()

@@ -57,14 +57,14 @@ func (s *Server) datagrams(conn *net.UDPConn) {
 // sink takes in a datagram of a protocol that is not spoken.
 func (s *Server) sink(data []byte, from, to netip.AddrPort) {
 	f := s.newFlow(from, to, "udp")
-	f.add(data)
+	_, _ = f.Write(data)
 	f.end()
 }
 
 // question takes in a message to a name server and answers it; nil if it is none.
 func (s *Server) question(data []byte, from, to netip.AddrPort) []byte {
 	f := s.newFlow(from, to, "dns")
-	f.add(data)
+	_, _ = f.Write(data)
 	answer := f.question(data, "dns")
 	f.end()
 	return answer
