@@ -111,7 +111,8 @@ func (a *answers) shape(kind, request uint64) shape {
 		s = &shape{}
 		a.kinds[kind] = s
 	}
-	now := shape{form: s.form, xml: s.xml, file: s.file, status: s.status, fields: slices.Clone(s.fields), reads: a.reads}
+	now := *s
+	now.fields, now.reads = slices.Clone(s.fields), a.reads
 	if !a.calling {
 		if len(a.fixed) < maxFixed {
 			a.fixed[request] = now
@@ -124,27 +125,37 @@ func (a *answers) shape(kind, request uint64) shape {
 }
 
 func (a *answers) call(c Call) {
-	missing, file := missingFields(c.Refusal), wanted(c.Refusal[:min(len(c.Refusal), MaxRefusal)])
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.reads == nil {
 		a.reads = c.Reads
 	}
-	switch {
-	case c.Refusal == "" || !a.calling:
-	case noXML.MatchString(c.Refusal[:min(len(c.Refusal), MaxRefusal)]) && len(a.recent) > 0:
-		a.recent[len(a.recent)-1].xml = true
-	case file != "" && len(a.recent) > 0 && a.recent[len(a.recent)-1].file != file:
-		a.recent[len(a.recent)-1].file = file
-	case wrongStatus.MatchString(c.Refusal[:min(len(c.Refusal), MaxRefusal)]) && len(a.recent) > 0 && a.recent[len(a.recent)-1].status != statuses[len(statuses)-1]:
-		latest := a.recent[len(a.recent)-1]
-		latest.status = statuses[slices.Index(statuses, latest.status)+1]
-	default:
-		a.learn(missing)
+	if a.calling && c.Refusal != "" {
+		a.refused(c.Refusal[:min(len(c.Refusal), MaxRefusal)])
 	}
 	a.calling, a.recent, a.given = !c.Ended, nil, map[string]bool{}
 	for _, word := range argument.FindAllString(c.Arguments[:min(len(c.Arguments), MaxRefusal)], maxArguments) {
 		a.given[word] = true
+	}
+}
+
+// refused changes the answers to what was asked in a call that ended with a refusal: the
+// latest to another format or status if the refusal asks for one, else to one with the
+// fields that were missing.
+func (a *answers) refused(refusal string) {
+	if len(a.recent) == 0 {
+		return
+	}
+	latest, file := a.recent[len(a.recent)-1], wanted(refusal)
+	switch next := slices.Index(statuses, latest.status) + 1; {
+	case noXML.MatchString(refusal):
+		latest.xml = true
+	case file != "" && latest.file != file:
+		latest.file = file
+	case next < len(statuses) && wrongStatus.MatchString(refusal):
+		latest.status = statuses[next]
+	default:
+		a.learn(missingFields(refusal))
 	}
 }
 
@@ -171,9 +182,6 @@ func (a *answers) learn(missing []field) {
 		elsewhere := f
 		elsewhere.anywhere = true
 		learned = a.add(f) || f.path != "" && a.add(elsewhere) || f.kind == list.kind && a.add(list) || learned
-	}
-	if len(a.recent) == 0 {
-		return
 	}
 	latest, order := a.recent[len(a.recent)-1], formsUnread
 	if a.reads != nil {

@@ -212,27 +212,26 @@ func (f field) addTo(document any, url string, spreads *int) any {
 	return put(document, steps, f.value(url))
 }
 
-// fit returns a form with the type that f says the whole answer has, as near to the given
-// one as there is.
+// elements maps the form of a list to the form of its elements.
+var elements = map[int]int{formList: formObject, formLists: formNested, formReads: formRead}
+
+// fit returns the form nearest to the given one that has the type f requires of the whole
+// answer.
 func (f field) fit(form int) int {
 	if f.path != "" {
 		return form
 	}
-	_, object := f.value("").(map[string]any)
-	_, list := f.value("").([]any)
-	switch {
-	case object && form == formList:
-		return formObject
-	case object && form == formLists:
-		return formNested
-	case object && form == formReads:
-		return formRead
-	case list && form == formRead:
-		return formReads
-	case list && form == formObject:
-		return formList
-	case list && form == formNested:
-		return formLists
+	switch f.value("").(type) {
+	case map[string]any:
+		if element, isList := elements[form]; isList {
+			return element
+		}
+	case []any:
+		for list, element := range elements {
+			if form == element {
+				return list
+			}
+		}
 	}
 	return form
 }

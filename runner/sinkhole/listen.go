@@ -1,6 +1,7 @@
 package sinkhole
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,19 +22,10 @@ var fallbackPorts = []int{21, 22, 25, 53, 80, 110, 143, 443, 465, 587, 853, 993,
 // lookTimeout bounds the look whether connections are redirected.
 const lookTimeout = 2 * time.Second
 
-// families of sockets; that of IPv6 may be missing.
-var networks = []struct{ tcp, udp string }{{"tcp4", "udp4"}, {"tcp6", "udp6"}}
-
 // listen opens all sockets and serves them.
 func (s *Server) listen() error {
-	for _, n := range networks {
-		if n.tcp == "tcp6" && !hasIPv6() {
-			continue
-		}
-		if err := s.listenTCP(n.tcp, sinkPort); err != nil {
-			return err
-		}
-		if err := errors.Join(s.listenUDP(n.udp, sinkPort), s.listenUDP(n.udp, dnsPort)); err != nil {
+	for _, f := range families() {
+		if err := errors.Join(s.listenTCP(f.tcp, sinkPort), s.listenUDP(f.udp, sinkPort), s.listenUDP(f.udp, dnsPort)); err != nil {
 			return err
 		}
 	}
@@ -54,18 +46,11 @@ func (s *Server) listen() error {
 // fallBack listens on the ports themselves. One that cannot be had is left out.
 func (s *Server) fallBack() {
 	var refused error
-	for _, n := range networks {
-		if n.tcp == "tcp6" && !hasIPv6() {
-			continue
-		}
+	for _, f := range families() {
 		for _, port := range fallbackPorts {
-			if err := s.listenTCP(n.tcp, port); err != nil && refused == nil {
-				refused = err
-			}
+			refused = cmp.Or(refused, s.listenTCP(f.tcp, port))
 		}
-		if err := s.listenUDP(n.udp, places.PortDNS); err != nil && refused == nil {
-			refused = err
-		}
+		refused = cmp.Or(refused, s.listenUDP(f.udp, places.PortDNS))
 	}
 	note := "connections are not redirected (the kernel has no nf_tables with NAT): only those to some common ports were answered, the others refused"
 	if refused != nil {

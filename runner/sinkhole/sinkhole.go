@@ -34,11 +34,12 @@ var (
 	probeIPv6 = net.ParseIP("2001:db8::1")
 )
 
-// family is one version of IP and what "everywhere" and "somewhere" are in it.
+// family is a version of IP: its networks in package net, the prefix of all its addresses,
+// and an address to probe.
 type family struct {
-	name  string
-	all   net.IPNet
-	probe net.IP
+	name, tcp, udp string
+	all            net.IPNet
+	probe          net.IP
 	// optional: "unreachable" is closed enough. Not so for IPv4, where a lookup
 	// fails in a namespace that merely has no route yet.
 	optional bool
@@ -109,12 +110,12 @@ func localise(lo netlink.Link, f family) error {
 
 func families() []family {
 	all := []family{{
-		name: "IPv4", probe: probeIPv4,
+		name: "IPv4", tcp: "tcp4", udp: "udp4", probe: probeIPv4,
 		all: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)},
 	}}
 	if hasIPv6() {
 		all = append(all, family{
-			name: "IPv6", probe: probeIPv6, optional: true,
+			name: "IPv6", tcp: "tcp6", udp: "udp6", probe: probeIPv6, optional: true,
 			all: net.IPNet{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)},
 		})
 	}
