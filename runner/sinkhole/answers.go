@@ -15,10 +15,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
-// The bounds of what an answer is made from: of a request's body in bytes, of the
-// strings that come back from it, of the kinds of requests and of the requests outside
-// of calls that are remembered, and of the fields that callers were seen to read, in
-// all and of one kind.
+// Bounds: bytes of a request body, bytes of a string echoed from it, kinds of requests,
+// remembered requests outside calls, and fields that callers read, in all and per kind.
 const (
 	maxEchoed  = 64 << 10
 	maxString  = 1 << 10
@@ -26,69 +24,67 @@ const (
 	maxFixed   = 4096
 	maxFields  = 8192
 	maxPerKind = 256
-	// maxTurns is how often a kind gets another form.
+	// maxTurns bounds how often a kind changes its form.
 	maxTurns = 3 * forms
-	// maxArguments is how many words of the arguments of a call are known.
+	// maxArguments bounds the words kept from a call's arguments.
 	maxArguments = 512
-	// maxRecent is how many requests of one call are remembered.
+	// maxRecent bounds the remembered requests of one call.
 	maxRecent = 16
 )
 
-// Call is a moment of a call of the server under audit, as its client sees it.
+// Call reports the beginning or the end of a tool call, as the client sees it.
 type Call struct {
-	// Arguments are those of a call that begins, as JSON. What they name in a path makes
-	// no request of another kind.
+	// Arguments of a call that begins, as JSON. Paths that differ only in words from the
+	// arguments belong to one kind of request.
 	Arguments string `json:"arguments,omitempty"`
-	// Ended: it was answered; otherwise it begins.
+	// Ended is set when the call was answered; otherwise it begins.
 	Ended bool `json:"ended,omitempty"`
-	// Refusal is the error that it was answered with.
+	// Refusal is the error the call was answered with.
 	Refusal string `json:"refusal,omitempty"`
-	// Reads are the fields of answers that the server's code reads. They are known from
-	// the first call on that says so.
+	// Reads are the fields of answers that the server's code reads. The first call that
+	// has them sets them.
 	Reads sources.Fields `json:"reads,omitempty"`
-	// Missed are the addresses on the loopback where the server has found nobody.
+	// Missed are the loopback addresses that refused the server's connections.
 	Missed []netip.AddrPort `json:"missed,omitempty"`
 }
 
-// Call is told of each call. What a server asked for during one that it refused is
-// answered otherwise the next time: with what the refusal says was missing, or in
-// another form.
+// Call must be called for each moment of each call. When the server refuses a call, the
+// requests it made during that call are answered differently the next time: with what
+// the refusal says was missing, or in another form.
 func (s *Server) Call(c Call) {
 	s.neighbours(c.Missed)
 	s.answers.call(c)
 }
 
-// answers chooses the shape of each JSON answer. It changes by refusals alone: who is
-// content gets the same answer again. What was first asked outside of calls never
-// changes, so that a server which loads what it advertises looks the same when it is
-// listed again.
+// answers chooses the shape of each JSON answer. Only refusals change it. Answers to
+// requests first made outside calls never change: a server that loads what it
+// advertises must look the same when it is listed again.
 type answers struct {
 	mu sync.Mutex
-	// kinds of requests and what is known of their callers; fixed are the shapes of
-	// requests outside of calls.
+	// kinds maps each kind of request to its shape; fixed holds the shapes of requests
+	// outside calls.
 	kinds map[uint64]*shape
 	fixed map[uint64]shape
-	// calling: a call is under way. recent are the kinds that were asked for in it,
-	// the latest last. fields counts those of all kinds.
-	// given are the words in the arguments of the call.
+	// calling is set during a call; recent are the kinds requested in it, the latest
+	// last; given are the words of its arguments. fields counts the fields of all kinds.
 	calling bool
 	recent  []*shape
 	fields  int
 	given   map[string]bool
-	// reads are the fields that the server's code reads; nil while they are not known.
+	// reads are the fields that the server's code reads; nil while unknown.
 	reads sources.Fields
 }
 
-// shape of an answer: its form, how often that was changed, and its fields.
+// shape of an answer: its form, how often that changed, and its fields.
 type shape struct {
 	form, turns int
 	fields      []field
-	// xml: the caller has tried to read XML. file is the ending of a format that it has tried to read.
+	// xml is set when the caller tried to read XML; file is the extension of a format it tried to read.
 	xml  bool
 	file string
 	// status of HTTP; 0 means 200.
 	status int
-	// reads has the fields that the server's code reads, for the forms that are made of them.
+	// reads are the fields for formRead and formReads.
 	reads sources.Fields
 }
 
@@ -159,7 +155,7 @@ func (a *answers) refused(refusal string) {
 	}
 }
 
-// kind are the parts of a path that all requests of a kind have.
+// kind returns the parts of a path, with those that vary within a kind replaced by anyElement.
 func (a *answers) kind(path string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,10 +168,9 @@ func (a *answers) kind(path string) []string {
 	return parts
 }
 
-// learn changes the answers to what was asked in a call that was refused for want of
-// some fields. They belong to the latest answer that did not have them; where all had,
-// the caller reads them elsewhere in the answer. Where nothing is learned that way, the
-// latest gets another form. Where all answers have a list of the name that is missed, the whole answer may have to be that list.
+// learn adds missing fields to the latest answer without them. If all answers have them,
+// the caller reads them elsewhere in the answer; a missing list may have to be the whole
+// answer. If nothing is learned that way, the latest answer gets another form.
 func (a *answers) learn(missing []field) {
 	learned, list := false, field{kind: "array"}
 	for _, f := range missing {
@@ -195,14 +190,14 @@ func (a *answers) learn(missing []field) {
 	}
 }
 
-// add gives a field to the latest answer that has none such; false if all have.
+// add adds a field to the latest answer without it; false if all have it.
 func (a *answers) add(f field) bool {
 	for _, s := range slices.Backward(a.recent) {
 		if slices.Contains(s.fields, f) || len(s.fields) >= maxPerKind || a.fields >= maxFields {
 			continue
 		}
 		count := len(s.fields)
-		// What was learned of the same place before is wrong, or no longer enough.
+		// What was learned about this place before is wrong or incomplete.
 		s.fields = slices.DeleteFunc(s.fields, func(old field) bool { return old.path == f.path && old.anywhere == f.anywhere })
 		s.fields = append(s.fields, f)
 		a.fields += len(s.fields) - count
@@ -211,27 +206,24 @@ func (a *answers) add(f field) bool {
 	return false
 }
 
-// word is a part of a path that is the same in all requests of a kind: not a name, a
-// number or an identifier of something. argument is a word in arguments that a part of
-// a path may be made of.
+// word matches a part of a path that is the same in all requests of a kind: not a name,
+// number or identifier. argument matches a word of arguments that may occur in a path.
 var (
 	word     = lazyregexp.New(`^(?:[a-z][a-z_-]{1,20}|v\d+)$`)
 	argument = lazyregexp.New(`[a-z][a-z_-]{1,20}`)
 )
 
-// statuses are tried in turn for a caller that calls 200 wrong; wrongStatus matches how it says so.
+// statuses are tried in turn for a caller that rejects 200; wrongStatus matches its errors.
 var (
 	statuses    = []int{0, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}
 	wrongStatus = lazyregexp.New(`(?i)\b(?:status(?: code)?|HTTP)[ :=(]{1,3}20[0124]\b|\bunexpected (?:response|status|code)[^.\n]{0,20}\b20[0124]\b`)
 )
 
-// noXML finds the errors of parsers of XML (expat, libxml2, sax, encoding/xml) that were
-// given something else.
+// noXML matches errors of XML parsers (expat, libxml2, sax, encoding/xml) on other input.
 var noXML = lazyregexp.New(`(?i)not well-formed \(invalid token\)|no element found: line|syntax error: line \d+, column 0|start tag expected, '<' not found|` +
 	`non-whitespace before first tag|document is empty, line|XML syntax error on line|invalid XML\b|(?:parse|parsing|read) (?:the )?XML\b|expected XML\b`)
 
-// learned returns the answer to a request whose body was sent, in the form that its caller
-// was seen to read.
+// learned returns the answer to a request with body sent, in the form its caller reads.
 func (t *conversation) learned(r *http.Request, sent []byte) content {
 	text, known := t.json(r, sent)
 	switch {
@@ -244,7 +236,7 @@ func (t *conversation) learned(r *http.Request, sent []byte) content {
 	return content{kind: asJSON.kind, body: text, status: known.status}
 }
 
-// json returns the answer in JSON, and what is known of its caller.
+// json returns the answer in JSON and its shape.
 func (t *conversation) json(r *http.Request, sent []byte) (answer string, known shape) {
 	kind := append([]string{r.Method, r.Host}, t.server.answers.kind(r.URL.Path)...)
 	url := "https://" + r.Host + r.URL.Path

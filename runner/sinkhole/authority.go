@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// validBefore and validAfter are how long certificates hold, before and after now: for clocks that
-// are wrong, and within what clients accept (825 days).
+// Certificates are valid from validBefore before now until validAfter after it: this allows
+// for wrong clocks and stays below the 825 days that clients accept.
 const validBefore, validAfter = 320 * 24 * time.Hour, 500 * 24 * time.Hour
 
-// maxCertificates bounds those that are kept; beyond it they are made anew.
+// maxCertificates bounds the cache of certificates; when it is full it is emptied.
 const maxCertificates = 1024
 
 // Authority is the certificate authority of one run. Its key never leaves the
@@ -35,7 +35,7 @@ type Authority struct {
 	minted map[string]*tls.Certificate
 }
 
-// organization of the certificates; a server that reads it learns nothing of an audit.
+// organization of the certificates; it does not reveal the audit.
 const organization = "Marlow"
 
 // NewAuthority makes an authority.
@@ -65,12 +65,12 @@ func NewAuthority() (*Authority, error) {
 	return &Authority{key: key, root: root, leaf: leaf, minted: map[string]*tls.Certificate{}}, nil
 }
 
-// PEM is the authority's certificate, for those who are to trust it.
+// PEM returns the authority's certificate.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.root.Raw})
 }
 
-// certificate returns the certificate of a host, which is a name or an address.
+// certificate returns the certificate of a host name or address.
 func (a *Authority) certificate(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,11 +113,9 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der, a.root.Raw}, PrivateKey: a.leaf}, nil
 }
 
-// errName: the client asks for a name that no host can have.
 var errName = errors.New("not a host name")
 
-// hostOf returns what a certificate for a handshake is made out to: the name that is
-// asked for, or the address that was meant.
+// hostOf returns the host to certify: the requested name, or else the destination address.
 func hostOf(name string, destination netip.Addr) (string, error) {
 	if name == "" {
 		return destination.String(), nil

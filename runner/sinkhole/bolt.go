@@ -25,7 +25,7 @@ const (
 	boltRecord  = 0x71
 )
 
-// maxBolt bounds what is kept of one message, in bytes.
+// maxBolt bounds the kept bytes of one message.
 const maxBolt = 64 << 10
 
 // bolt accepts any client and answers each query with one record.
@@ -64,7 +64,7 @@ func boltVersion(proposals []byte) string {
 	return "\x00\x00\x00\x00"
 }
 
-// readBolt reads one message: chunks with their lengths before them, up to an empty one.
+// readBolt reads one message: length-prefixed chunks up to an empty one.
 func readBolt(in io.Reader) (message []byte, err error) {
 	var length [2]byte
 	for {

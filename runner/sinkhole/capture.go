@@ -13,50 +13,46 @@ const (
 	maxRequest = 512
 )
 
-// Capture holds what a connection, or a datagram, brought: a part of it where it
-// brought much or spoke several times. The parts of one connection share Flow and
-// come in the order of Offset; what they hold was sent in that order.
+// Capture holds the data of a datagram, or of a connection or part of one. The parts of
+// a connection share Flow and come in the order of Offset.
 type Capture struct {
-	// Time is when the first byte of this part came; of a flow that brought none,
-	// when it began.
+	// Time is when the first byte of this part arrived; if there was none, when the
+	// flow began.
 	Time time.Time `json:"time"`
 	// Flow numbers connections and datagrams from 1.
 	Flow uint64 `json:"flow"`
-	// Source is the server's end: that of its socket in the trace. Destination is
-	// what the server meant to reach; its port is 0 where that is unknown, which
-	// it is for datagrams other than questions to a name server.
+	// Source is the server's end, as in the trace. Destination is the address the
+	// server meant to reach; its port is 0 for datagrams other than DNS queries,
+	// where it is unknown.
 	Source      netip.AddrPort `json:"source"`
 	Destination netip.AddrPort `json:"destination"`
-	// Host is the name that the server meant: in the TLS handshake, in the HTTP
-	// request, or that its address was handed out for. A server can lie in the
-	// first two. "" where there is none.
+	// Host is the name in the TLS handshake or the HTTP request, where a server can
+	// lie, or else the name that the address was given to. "" if there is none.
 	Host string `json:"host,omitempty"`
-	// Named is the name that the address was handed out for, whatever the server
-	// said; "" where it was not handed out.
+	// Named is the name that the address was given to; "" if none.
 	Named string `json:"named,omitempty"`
 	// Protocol is "tcp", "udp", "dns", "dot" (DNS inside of TLS), "http", "https",
 	// "tls", "smtp", "redis", "postgres", "mysql", "ftp", "imap", "pop3" or "ssh".
 	Protocol string `json:"protocol"`
-	// Request says it in one line for people: "POST /collect HTTP/1.1".
+	// Request summarises the data for people: "POST /collect HTTP/1.1".
 	Request string `json:"request,omitempty"`
-	// Data was sent, without TLS where that could be ended, from Offset
-	// of the flow on. Size counts all bytes of the flow up to the end of this part.
-	// More than Offset and Data account for were not kept.
+	// Data was sent from Offset of the flow on, decrypted where TLS could be
+	// terminated. Size counts all bytes of the flow up to the end of this part;
+	// bytes beyond Offset and Data were not kept.
 	Data   []byte `json:"data,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
 	Size   int64  `json:"size"`
-	// Continues: this part goes on with what the one before it began to say.
+	// Continues is set when this part continues the request of the one before.
 	Continues bool `json:"continues,omitempty"`
-	// Opaque: the client did not go on after it saw our certificate. What it
-	// meant to send is unknown; Data is its handshake.
+	// Opaque is set when the client rejected our certificate. What it meant to send
+	// is unknown; Data is its handshake.
 	Opaque bool `json:"opaque,omitempty"`
 }
 
-// Lost returns how many bytes before the end of this part are not in it.
+// Lost returns how many bytes of this part were not kept.
 func (c Capture) Lost() int64 { return c.Size - c.Offset - int64(len(c.Data)) }
 
-// line makes one bounded line, which a terminal may print, of what a hostile
-// server sent.
+// line turns hostile text into one bounded, printable line.
 func line(text string, limit int) string {
 	if len(text) > limit {
 		text = text[:limit]
@@ -70,7 +66,7 @@ func line(text string, limit int) string {
 	return strings.Map(printable, text)
 }
 
-// firstLine is the beginning of data up to the end of its line.
+// firstLine returns the first line of data.
 func firstLine(data []byte) string {
 	text := string(data[:min(len(data), maxRequest)])
 	if i := strings.IndexAny(text, "\r\n"); i >= 0 {

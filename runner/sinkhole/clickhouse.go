@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// clickHouseQuery is the query of a request to ClickHouse's HTTP interface; "" of any other
-// ("HTTP Interface", ClickHouse documentation).
+// clickHouseQuery returns the query of a request to ClickHouse ("HTTP Interface", ClickHouse
+// documentation); "" for any other request.
 func clickHouseQuery(r *http.Request, sent []byte) string {
 	user := r.Header.Get("X-Clickhouse-User") != "" || strings.Contains(strings.ToLower(r.UserAgent()), "clickhouse")
 	if !user && !strings.HasSuffix(r.Host, ":8123") && !strings.HasSuffix(r.Host, ":8443") {
@@ -24,7 +24,7 @@ func clickHouseQuery(r *http.Request, sent []byte) string {
 var clickHouseVerbs = []string{"select", "with", "insert", "create", "alter", "drop", "show", "describe", "desc", "exists", "explain", "use", "set",
 	"optimize", "system", "truncate", "kill", "rename", "grant", "revoke", "attach", "detach", "check", "delete", "update"}
 
-// clickHouse has tables without rows, in its format JSON.
+// clickHouse answers queries in format JSON: all tables are empty.
 func clickHouse(r *http.Request, sent []byte) any {
 	query := clickHouseQuery(r, sent)
 	if query == "" || !strings.Contains(query, "FORMAT JSON") && !strings.Contains(r.URL.RawQuery, "JSON") {
@@ -33,12 +33,12 @@ func clickHouse(r *http.Request, sent []byte) any {
 	return map[string]any{"meta": []any{}, "data": []any{}, "rows": 0, "statistics": map[string]any{"elapsed": 0, "rows_read": 0, "bytes_read": 0}}
 }
 
-// clickHouseFacts are the values of the functions that describe the server.
+// clickHouseFacts are the values of functions that describe the server.
 var clickHouseFacts = map[string]string{"version()": "24.8.4.13", "timezone()": "UTC", "currentdatabase()": "default", "currentuser()": "default"}
 
-// clickHouseRows answers a query in any other format: in TabSeparated, the default, with a
-// row where the query takes none from a table, and else with nothing, which is no rows in
-// that format and in Native.
+// clickHouseRows answers a query in any other format: one row in TabSeparated, the default,
+// if the query reads no table, else an empty body, which is no rows in that format and in
+// Native.
 func clickHouseRows(r *http.Request, sent []byte) (c content, is bool) {
 	query := clickHouseQuery(r, sent)
 	if query == "" || clickHouse(r, sent) != nil {

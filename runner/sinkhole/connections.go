@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// connections has those that are open, by the order in which they came.
+// connections holds the open connections, numbered in order of arrival.
 type connections struct {
 	mu     sync.Mutex
 	left   *sync.Cond
@@ -14,9 +14,8 @@ type connections struct {
 	oldest uint64 // none below it is open
 }
 
-// enter takes in a connection. When there is no room it ends the oldest and waits
-// for that, so that idle ones cannot keep others out. The returned function takes
-// the connection out again.
+// enter adds a connection. If there are too many it closes the oldest and waits for it
+// to leave, so that idle ones cannot keep others out. leave removes the connection.
 func (c *connections) enter(conn net.Conn) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

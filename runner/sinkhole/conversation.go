@@ -14,32 +14,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// How long a client is waited for.
+// Timeouts.
 const (
-	// silence is after how long a client that has said nothing is taken for one
-	// that waits to be greeted.
+	// silence is how long a client may be silent before it is greeted.
 	silence = 300 * time.Millisecond
-	// unspoken is how long a connection may stay silent where there is no
-	// greeting; linger how long it stays open after the last that came, in a
-	// protocol that is not spoken: its client may be waiting for an answer that
-	// will never come, and had better give up soon.
+	// unspoken is how long a client may be silent on a port without a greeting.
+	// linger is how long a connection in an unknown protocol stays open after the
+	// last byte: its client may wait for an answer that never comes.
 	unspoken = 5 * time.Second
 	linger   = 2 * time.Second
-	// patience is how long a client may take for the next thing to say in a
-	// protocol that is spoken, or for a handshake.
+	// patience is how long a client may take for its next message in a known
+	// protocol, or for a handshake.
 	patience = 15 * time.Second
 )
 
-// conversation serves one client, and finds out which protocol it speaks.
+// conversation serves one client and detects its protocol.
 type conversation struct {
 	server *Server
 	flow   *flow
-	// conn reads what in has looked at first.
+	// conn reads through in.
 	conn net.Conn
 	in   *bufio.Reader
 	to   netip.AddrPort
-	// secure: conn is inside of TLS. host is the name of the handshake, or of the
-	// tunnel that this is in.
+	// secure is set inside TLS. host is the name in the handshake, or of the tunnel.
 	secure bool
 	host   string
 }
@@ -49,7 +46,7 @@ func newConversation(s *Server, f *flow, conn net.Conn, to netip.AddrPort) *conv
 	return &conversation{server: s, flow: f, conn: &ahead{conn, in}, in: in, to: to}
 }
 
-// ahead is a connection of which some has been read already.
+// ahead is a connection that is read through in, which has read ahead.
 type ahead struct {
 	net.Conn
 	in io.Reader
@@ -57,7 +54,7 @@ type ahead struct {
 
 func (a *ahead) Read(p []byte) (int, error) { return a.in.Read(p) }
 
-// serve finds out what the client speaks and answers in kind.
+// serve detects the client's protocol and answers in it.
 func (t *conversation) serve() {
 	first := t.first()
 	speak := protocolOf(first, t.to.Port())
@@ -70,11 +67,11 @@ func (t *conversation) serve() {
 	speak(t)
 }
 
-// enough is how many bytes tell every protocol that is told by its beginning.
+// enough bytes identify every protocol that is recognised by its beginning.
 const enough = 16
 
-// first is the beginning of what the client says; empty if it waits to be spoken
-// to, or is gone.
+// first returns the first bytes from the client; none if it waits to be greeted, or is
+// gone.
 func (t *conversation) first() []byte {
 	t.wait(silence)
 	first, err := t.in.Peek(1)
@@ -96,7 +93,7 @@ func (t *conversation) first() []byte {
 	return first
 }
 
-// wait sets the time until which something has to come.
+// wait sets the read deadline.
 func (t *conversation) wait(d time.Duration) {
 	_ = t.conn.SetReadDeadline(time.Now().Add(d)) // a closed connection ends the read as well
 }
@@ -144,8 +141,8 @@ var (
 	starts = [][]byte{{4, 210, 22, 47}, {4, 210, 22, 48}, {0, 3, 0, 0}}
 )
 
-// protocolOf tells the protocol by the beginning of what a client says and by
-// the port; nil where that is none of ours.
+// protocolOf detects the protocol from the client's first bytes and the port; nil if it
+// is unknown.
 func protocolOf(first []byte, port uint16) speaker {
 	switch {
 	case len(first) == 0:

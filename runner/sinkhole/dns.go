@@ -17,15 +17,15 @@ import (
 // timeToLive of answers, in seconds.
 const timeToLive = 60
 
-// question holds what a message to a name server asks.
+// question is a DNS query.
 type question struct {
 	id uint16
 	dnsmessage.Question
 	recursion bool
 }
 
-// parseQuestion reads the first question of a message. Most name servers answer
-// no message with more than one.
+// parseQuestion reads the first question of a message. Most name servers reject messages
+// with more.
 func parseQuestion(message []byte) (question, bool) {
 	var p dnsmessage.Parser
 	header, err := p.Start(message)
@@ -39,10 +39,10 @@ func parseQuestion(message []byte) (question, bool) {
 	return question{id: header.ID, Question: q, recursion: header.RecursionDesired}, true
 }
 
-// host is the name that is asked for, without its last dot.
+// host returns the requested name without its last dot.
 func (q question) host() string { return strings.TrimSuffix(q.Name.String(), ".") }
 
-// request says the question in one line: "A www.example.com".
+// request summarises the question: "A www.example.com".
 func (q question) request() string {
 	kind := strings.TrimPrefix(q.Type.String(), "Type")
 	return line(kind+" "+q.host(), maxRequest)
@@ -51,9 +51,9 @@ func (q question) request() string {
 // resolver answers questions.
 type resolver struct {
 	names *names
-	// self is the machine's own name, in lower case.
+	// self is the machine's host name, in lower case.
 	self string
-	// absent are domains that do not exist, nor anything in them.
+	// absent are domains that do not exist, with all their subdomains.
 	absent []string
 }
 
@@ -77,8 +77,8 @@ func (r resolver) answer(q question) []byte {
 	return packed
 }
 
-// code returns what the answer says of the name: every name exists, except those that
-// are only tried, those that the resolver was told, and an unlikely one the first time.
+// code returns the response code: every name exists except tries of search domains, the
+// configured absent domains, and an unlikely name the first time.
 func (r resolver) code(q question) dnsmessage.RCode {
 	host := strings.ToLower(q.host())
 	within := func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
@@ -94,9 +94,9 @@ func (r resolver) code(q question) dnsmessage.RCode {
 	}
 }
 
-// searched reports whether a name is another one with a search domain of a cluster
-// behind it: in a Pod every name is tried so first (resolv.conf(5), "ndots"), and
-// must not be found so. What can be a service is taken for one.
+// searched reports whether a name has a search domain of the cluster appended: in a Pod
+// every name is tried that way first (resolv.conf(5), "ndots") and must not be found.
+// A name that can be a service's is taken for one.
 func searched(host string) bool {
 	name, inCluster := strings.CutSuffix(host, ".cluster.local")
 	if !inCluster {
@@ -150,8 +150,8 @@ func (r resolver) address(host string) netip.Addr {
 	return r.names.address(host)
 }
 
-// pointed is the name of the address that a reverse name is of
-// ("4.3.2.1.in-addr.arpa"); "" where there is none.
+// pointed returns the host of a reverse name ("4.3.2.1.in-addr.arpa"); "" if there is
+// none.
 func (r resolver) pointed(reverse string) string {
 	digits, ok := strings.CutSuffix(reverse, ".in-addr.arpa")
 	parts := strings.Split(digits, ".")
@@ -169,8 +169,8 @@ func (r resolver) pointed(reverse string) string {
 	return r.names.name(netip.AddrFrom4(address))
 }
 
-// dns answers questions over TCP, or TLS: each has two bytes of length in front
-// (RFC 1035, 4.2.2).
+// dns answers questions over TCP or TLS, each prefixed by two bytes of length (RFC 1035,
+// 4.2.2).
 func (t *conversation) dns() {
 	in := t.received()
 	protocol := "dns"

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
-// The forms of JSON answers, in the order in which they are tried: clients read lists
-// and objects, numbers and strings, and say nowhere which.
+// The forms of JSON answers: clients expect lists or objects, numbers or strings, and do
+// not say which.
 const (
 	formObject = iota // of strings, with empty lists
 	formList          // empty
@@ -21,27 +21,26 @@ const (
 	forms
 )
 
-// The orders in which forms are tried: where the code could not be read, and where it was.
+// The orders in which forms are tried: without and with knowledge of the fields read.
 var (
 	formsUnread = []int{formObject, formList, formNested, formLists}
 	formsRead   = []int{formObject, formRead, formReads, formList, formNested, formLists}
 )
 
-// moment is when everything in the answers happened.
+// moment is the only point in time in answers.
 const moment = "2024-01-01T00:00:00Z"
 
-// asked is a request for a URL, whose body was sent, and what a service that is known
-// answers it with; nil if there is none.
+// asked is a request with its body, and the answer of a known service, if any.
 type asked struct {
 	url      string
 	sent     []byte
 	document func() any
-	// known: the service answers in no other form.
+	// known is set when the service answers in no other form.
 	known bool
 	reads sources.Fields
 }
 
-// reply is an answer of a form, with the fields that the caller is known to read.
+// reply returns an answer of a form with the fields the caller is known to read.
 func (a asked) reply(form int, known []field) any {
 	for _, f := range known {
 		form = f.fit(form)
@@ -70,7 +69,7 @@ func (a asked) reply(form int, known []field) any {
 	return document
 }
 
-// object returns what APIs say of a thing, the names that they have for lists, and the list
+// object returns the fields that APIs commonly have, common names of lists, and the list
 // that the path names.
 func object(url string, sent []byte) map[string]any {
 	o := map[string]any{
@@ -89,7 +88,7 @@ func object(url string, sent []byte) map[string]any {
 	return o
 }
 
-// nested is an object whose numbers are numbers and whose fields are objects.
+// nested returns an object with numbers for numbers and objects within.
 func nested(url string, sent []byte) map[string]any {
 	o := object(url, sent)
 	maps.Copy(o, map[string]any{
@@ -99,16 +98,16 @@ func nested(url string, sent []byte) map[string]any {
 	return o
 }
 
-// The bounds of an answer that is made of what code reads: its fields, and how deep lists
-// lie in lists.
+// The bounds of an answer made of the fields that code reads: their number, and how deep
+// lists nest.
 const (
 	maxReadable = 8192
 	maxLists    = 3
 )
 
-// readable is an object of the fields that code reads, and of those of every other object.
-// What a list holds may be any of them, for code seldom says which: these come after what it
-// does say, so that the bound leaves that.
+// readable returns an object with the fields that code reads. The elements of a list get
+// all fields, for code seldom says which it has; they come last, so that the bound cuts
+// these first.
 func readable(reads sources.Fields, url string, sent []byte) map[string]any {
 	root := object(url, nil)
 	left, later := maxReadable, []unfilled(nil)
@@ -130,8 +129,8 @@ func readable(reads sources.Fields, url string, sent []byte) map[string]any {
 	return root
 }
 
-// unfilled is an object of an answer in the making, the fields that it is to have, and the
-// lists that it lies in. any: it may have those of any other object, where it has none.
+// unfilled is an object of an unfinished answer, the names of its fields, and how many
+// lists it is nested in. any is set if it may also have the fields of any other object.
 type unfilled struct {
 	object map[string]any
 	names  []string
@@ -139,7 +138,7 @@ type unfilled struct {
 	any    bool
 }
 
-// put adds a field, and returns the object that comes with it, if any.
+// put adds a field and returns the object within it, if any.
 func (o unfilled) put(name string, reads sources.Fields, url string) unfilled {
 	if _, has := o.object[name]; has && o.any {
 		return unfilled{}
@@ -165,8 +164,8 @@ func (o unfilled) put(name string, reads sources.Fields, url string) unfilled {
 	return within
 }
 
-// echo sets the fields of an object that the body has too, of the same type: who
-// creates a thing reads it back.
+// echo copies texts from the body to fields of the same name: the client reads back
+// what it created.
 func echo(o map[string]any, sent []byte) {
 	var body map[string]any
 	if json.Unmarshal(sent, &body) != nil {
@@ -180,20 +179,20 @@ func echo(o map[string]any, sent []byte) {
 	}
 }
 
-// field is a part of an answer that a caller was seen to read.
+// field is a part of an answer that a caller reads.
 type field struct {
-	// path leads there from the root; "*" is every element of a list. anywhere: from
-	// every object of the answer.
+	// path leads there from the root, or from every object if anywhere is set; "*" is
+	// every element of a list.
 	path     string
 	anywhere bool
-	// kind is the type of its value: one of JSON's, or a format of JSON Schema; ""
-	// when only the name tells. literal is the value itself, in JSON.
+	// kind is the type of its value: one of JSON's, or a format of JSON Schema; "" if
+	// unknown. literal is the value itself, in JSON.
 	kind, literal string
 }
 
 const anyElement = "*"
 
-// maxWithin is how deep "anywhere" goes, and maxSpreads how many objects of one answer
+// maxWithin bounds how deep "anywhere" reaches, maxSpreads how many objects of an answer
 // get a field that way.
 const (
 	maxWithin  = 3
@@ -243,8 +242,8 @@ func (f field) steps() []string {
 	return strings.Split(f.path, ".")
 }
 
-// spread returns a value with the field in each object that is in it, and with an
-// object in each list that was empty: callers read the first.
+// spread returns a value with the field added to each object within, and an object in
+// each empty list: callers read the first element.
 func (f field) spread(at any, url string, depth int, left *int) any {
 	if *left <= 0 {
 		return at
@@ -271,8 +270,8 @@ func (f field) spread(at any, url string, depth int, left *int) any {
 	}
 }
 
-// put sets the value at the end of the steps and returns what it was put into, which
-// is made where it is not there. Lists and objects that fit stay as they are.
+// put sets the value at the end of the steps, makes what is missing on the way, and
+// returns the container. Lists and objects of the right type stay as they are.
 func put(at any, steps []string, value any) any {
 	if len(steps) == 0 {
 		_, object := at.(map[string]any)
@@ -347,7 +346,7 @@ func textFor(name, url string) string {
 	return text // "" where a page after this one would be named
 }
 
-// What the name of a field says of its value.
+// Field names that reveal the type of the value.
 var (
 	timeName   = lazyregexp.New(`(?:_at|At|_on|[dD]ate|[tT]ime|[tT]imestamp)$`)
 	urlName    = lazyregexp.New(`(?i)(?:url|uri|href|link|website)$`)
@@ -360,7 +359,7 @@ var (
 	emailName  = lazyregexp.New(`(?i)email$`)
 )
 
-// guess is a value for a field of which only the name is known.
+// guess returns a value for a field of which only the name is known.
 func guess(name, url string) any {
 	switch {
 	case moreName.MatchString(name):
@@ -386,7 +385,7 @@ func guess(name, url string) any {
 	}
 }
 
-// camel is a name of words with dashes or underscores in camel case.
+// camel converts a name with dashes or underscores to camel case.
 func camel(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' })
 	for i, w := range words[min(1, len(words)):] {

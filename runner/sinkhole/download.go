@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// downloads are formats of files that a client may ask for in place of an answer to be read: their media types,
-// the endings of paths that have them, and the errors of who got something else.
+// downloads are file formats that a client may request: media types, file extensions, and
+// errors of clients that got something else.
 var downloads = []struct {
 	kind    string
 	endings []string
@@ -29,14 +29,14 @@ var downloads = []struct {
 	{inputs.OpenDocument + "presentationml.presentation", []string{"pptx", "ppt"}, notA(`pptx?|powerpoint|presentation`)},
 }
 
-// notA finds errors that what was got is of no such format. A sentence is short, and each search linear.
+// notA matches errors saying that content is not of a format. A sentence is short, and each search linear.
 func notA(format string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(?:\b(?:no|not|isn't|invalid|unsupported|unrecogni[sz]ed|corrupt(?:ed)?|bad|malformed|expected|unknown|` +
 		`(?:failed|unable|error) to (?:parse|read|open|load|decode|identify|extract)|(?:cannot|can't|could not|couldn't) (?:parse|read|open|load|decode|identify|extract))\b` +
 		`[^.\n]{0,40}\b(?:` + format + `)\b|\b(?:` + format + `)\b[^.\n]{0,24}\b(?:(?:invalid|unknown|bad|missing) (?:header|signature|structure|format)\b|(?:header|signature|structure|format)\b[^.\n]{0,24}\b(?:not found|missing|invalid|mismatch|unknown)))`)
 }
 
-// download is the file that a request asks for by the ending of its path, or by the one type that it accepts.
+// download returns the file that a request asks for by the extension of its path, or by the first type it accepts.
 func download(accept, requested string) (content, bool) {
 	ending := strings.ToLower(strings.TrimPrefix(path.Ext(requested), "."))
 	accepted, _, _ := strings.Cut(strings.ToLower(accept), ",")
@@ -49,7 +49,7 @@ func download(accept, requested string) (content, bool) {
 	return content{}, false
 }
 
-// wanted is the ending of the format that a refusal says the answer is not of; "" where it says none.
+// wanted returns the extension of the format that a refusal misses; "" if none.
 func wanted(refusal string) string {
 	for _, d := range downloads {
 		if d.refused.MatchString(refusal) {
