@@ -42,26 +42,16 @@ func (s *sentence) negated(i int) bool {
 
 // keepsFromUser: what is kept from the user is a deed, and no form of an answer.
 func (s *sentence) keepsFromUser(i int) bool {
-	user := false
-	for j := i + 1; j < len(s.Tokens) && j <= i+9; j++ {
-		user = user || users[s.Tokens[j].Text]
+	user := s.any(i+1, i+9, users)
+	if j := s.find(i+1, i+6, func(j int) bool { return deed[s.text(j)] }); j >= 0 {
+		return user || !presentation[s.text(i)] && s.text(i+1) == s.text(j)
 	}
-	for j := i + 1; j < len(s.Tokens) && j <= i+6; j++ {
-		if !deed[s.Tokens[j].Text] {
-			continue
-		}
-		return user || !presentation[s.Tokens[i].Text] && s.text(i+1) == s.text(j)
-	}
-	return user && !presentation[s.Tokens[i].Text]
+	return user && !presentation[s.text(i)]
 }
 
+// from: "from the user".
 func (s *sentence) from(i int, preposition string) bool {
-	for j := i + 1; j+1 < len(s.Tokens) && j <= i+7; j++ {
-		if s.text(j) == preposition && (users[s.text(j+1)] || users[s.text(j+2)]) {
-			return true
-		}
-	}
-	return false
+	return s.find(i+1, i+7, func(j int) bool { return s.text(j) == preposition && s.any(j+1, j+2, users) }) >= 0
 }
 
 func (s *sentence) ordersAt(i int) bool {
@@ -139,12 +129,8 @@ func (s *sentence) voids() bool {
 
 // endsAt: behind it stands "no longer apply".
 func (s *sentence) endsAt(i int) bool {
-	for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
-		if s.text(j) == "no" && s.text(j+1) == "longer" {
-			return lapses[s.text(j+2)]
-		}
-	}
-	return false
+	j := s.find(i+1, i+8, func(j int) bool { return s.text(j) == "no" && s.text(j+1) == "longer" })
+	return j >= 0 && lapses[s.text(j+2)]
 }
 
 // speaksAsSystem finds a mark of the model's own dialogue.

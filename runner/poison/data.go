@@ -88,13 +88,10 @@ func (s *sentence) variable(i int) bool {
 	if name != t.Raw || s.text(i-1) == "$" || s.text(i-1) == "{" && s.text(i-2) == "$" {
 		return true
 	}
-	for j := i - 2; j <= i+2; j++ {
-		if t := s.text(j); t == "variable" || t == "environment" || t == "env" {
-			return true
-		}
-	}
-	return false
+	return s.any(i-2, i+2, variables)
 }
+
+var variables = words.SetOf("variable", "environment", "env")
 
 // credential reports whether a variable or an argument has a name that says that it holds a secret.
 func credential(name string) bool {
@@ -115,41 +112,28 @@ func (r *reader) contentsOf(s *sentence, at int) bool {
 	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
 	}
-	for j := at - 1; j >= 0 && j >= at-5; j-- {
-		t := s.text(j)
-		if (t == "content" || t == "contents" || t == "output") && slices.Contains([]string{"of", "from", "in"}, s.text(j+1)) {
-			return true
-		}
-	}
-	return false
+	return s.find(at-5, at-1, func(j int) bool { return contents[s.text(j)] && partitives[s.text(j+1)] }) >= 0
 }
+
+var (
+	contents   = words.SetOf("content", "contents", "output")
+	partitives = words.SetOf("of", "from", "in")
+)
 
 // fileAfter: the verb's object is a file that the text names by its path.
 func (s *sentence) fileAfter(i int) bool {
-	for j := i + 1; j < len(s.Tokens) && j <= i+7; j++ {
+	return s.find(i+1, i+7, func(j int) bool {
 		t := s.Tokens[j]
-		if (t.Kind == words.Place || t.Kind == words.Quoted && words.IsPlace(t.Text)) && !strings.Contains(t.Text, "://") && !strings.Contains(t.Text, "@") {
-			return true
-		}
-	}
-	return false
+		return (t.Kind == words.Place || t.Kind == words.Quoted && words.IsPlace(t.Text)) && !strings.Contains(t.Text, "://") && !strings.Contains(t.Text, "@")
+	}) >= 0
 }
 
 // passesOn: a verb behind it hands the contents on.
 func (s *sentence) passesOn(i int) bool {
-	for j := i + 1; j < len(s.Tokens); j++ {
-		if !passes[s.Tokens[j].Text] {
-			continue
-		}
-		for k := j + 1; k < len(s.Tokens) && k <= j+4; k++ {
-			switch s.Tokens[k].Text {
-			case "content", "contents", "it", "them", "data", "result", "output", "everything":
-				return true
-			}
-		}
-	}
-	return false
+	return s.find(i+1, len(s.Tokens), func(j int) bool { return passes[s.text(j)] && s.any(j+1, j+4, handed) }) >= 0
 }
+
+var handed = words.SetOf("content", "contents", "it", "them", "data", "result", "output", "everything")
 
 // redirects: data go to an address that the text chose.
 func (r *reader) redirects(all []sentence, i int) verdict {
@@ -178,15 +162,9 @@ func (s *sentence) addressAfter(i int) bool {
 }
 
 // bound: "to", "at" or "cc" stands before the address.
-func (s *sentence) bound(i int) bool {
-	for j := i - 1; j >= 0 && j >= i-3; j-- {
-		switch s.text(j) {
-		case "to", "at", "bcc", "cc", "into":
-			return true
-		}
-	}
-	return false
-}
+func (s *sentence) bound(i int) bool { return s.any(i-3, i-1, directions) }
+
+var directions = words.SetOf("to", "at", "bcc", "cc", "into")
 
 // asksForContext: the model is to hand over its prompt or the conversation.
 func (r *reader) asksForContext(all []sentence, i int) verdict {

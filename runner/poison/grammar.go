@@ -22,10 +22,10 @@ func split(text string) []sentence {
 	return all
 }
 
-// reader knows whose text it reads.
+// reader reads one text of a tool.
 type reader struct {
-	of  Context
-	own string
+	of        Context
+	own, text string
 }
 
 // reference is a tool as a sentence names it.
@@ -181,31 +181,15 @@ func (s *sentence) passive(i int) bool {
 
 // demanded: "make sure" or the like stands before.
 func (s *sentence) demanded(i int) bool {
-	for j := i - 1; j >= 0 && j > i-10; j-- {
-		if demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" {
-			return true
-		}
-	}
-	return false
+	return s.find(i-9, i-1, func(j int) bool { return demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" }) >= 0
 }
 
 // toHave: "must have the phrase 'x' appended".
 func (s *sentence) toHave(i int) bool {
-	for j := i - 1; j > 0 && j > i-12; j-- {
-		if s.Tokens[j].Text == "have" {
-			return modals[s.text(j-1)]
-		}
-	}
-	return false
+	j := s.find(i-1, i-11, func(j int) bool { return s.text(j) == "have" })
+	return modals[s.text(j-1)]
 }
 
-func (s *sentence) firmBefore(i int) bool {
-	for j := i - 1; j >= 0 && j > i-12; j-- {
-		if modals[s.Tokens[j].Text] {
-			return true
-		}
-	}
-	return false
-}
+func (s *sentence) firmBefore(i int) bool { return s.any(i-11, i-1, modals) }
 
 func gerund(verb string) bool { return strings.HasSuffix(verb, "ing") && verb != "bring" }

@@ -9,12 +9,12 @@ import (
 
 // calledBefore is the tool of a passive: "`x` must be called".
 func (r *reader) calledBefore(s *sentence, i int) reference {
-	for j := i - 1; j >= 0 && j > i-10; j-- {
-		if ref := r.refAt(s, j); ref.name != "" {
-			return ref
-		}
-	}
-	return reference{}
+	var ref reference
+	s.find(i-1, i-9, func(j int) bool {
+		ref = r.refAt(s, j)
+		return ref.name != ""
+	})
+	return ref
 }
 
 // called is the tool that stands behind a verb.
@@ -120,6 +120,26 @@ func (r *reader) plainly(s *sentence, i int) bool {
 		return r.of.Tools.Has(t) || strictCalls[before] || before == "the" && strictCalls[s.text(i-2)]
 	}
 	return plainTools[before] && s.text(i-2) == "the" && (after == "" || after == ",")
+}
+
+// find returns the first token from one place to another, both included, for which is
+// holds, and -1 if there is none. It goes backwards if to is before from.
+func (s *sentence) find(from, to int, is func(i int) bool) int {
+	step := 1
+	if to < from {
+		step = -1
+	}
+	for i := from; i != to+step; i += step {
+		if i >= 0 && i < len(s.Tokens) && is(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// any reports whether a token from one place to another, both included, is in a class.
+func (s *sentence) any(from, to int, of set) bool {
+	return s.find(from, to, func(i int) bool { return of[s.text(i)] }) >= 0
 }
 
 func (s *sentence) text(i int) string {

@@ -128,28 +128,13 @@ func (r *reader) dictates(s *sentence, o demand) bool {
 }
 
 // gaining reports whether the call returns the value ("to get the 'id'").
-func (r *reader) gaining(s *sentence, i int) bool {
-	for j := i - 1; j >= 0 && j >= i-4; j-- {
-		if gains[s.text(j)] {
-			return true
-		}
-	}
-	return false
-}
+func (r *reader) gaining(s *sentence, i int) bool { return s.any(i-4, i-1, gains) }
 
 // gains: the call is to give what a later one needs: "to get the id".
 func (s *sentence) gains(o demand) bool {
-	for j := o.tool.at + 1; j < len(s.Tokens); j++ {
-		if !gains[s.Tokens[j].Text] {
-			continue
-		}
-		for k := j + 1; k < len(s.Tokens) && k <= j+8; k++ {
-			if s.Tokens[k].Kind == words.Word && gained[s.Tokens[k].Text] {
-				return true
-			}
-		}
-	}
-	return false
+	return s.find(o.tool.at+1, len(s.Tokens), func(j int) bool {
+		return gains[s.text(j)] && s.find(j+1, j+8, func(k int) bool { return s.Tokens[k].Kind == words.Word && gained[s.text(k)] }) >= 0
+	}) >= 0
 }
 
 // head is the verb in a tool's name: that of "slack_post_message" is "post".

@@ -55,22 +55,15 @@ func (r *reader) praises(all []sentence, i int) verdict {
 
 // claimsSafer: "safer than", "more secure".
 func (s *sentence) claimsSafer() bool {
-	for j := range s.Tokens {
-		if t := s.text(j); t == "safer" || t == "more" && trust[s.text(j+1)] {
-			return true
-		}
-	}
-	return false
+	return s.find(0, len(s.Tokens), func(j int) bool { return s.text(j) == "safer" || s.text(j) == "more" && trust[s.text(j+1)] }) >= 0
 }
 
 // ofAnyTool: "all other tools", "any other server".
 func (s *sentence) ofAnyTool() bool {
-	for j := range s.Tokens {
-		if universal[s.text(j)] && s.text(j+1) == "other" && (tools[s.text(j+2)] || s.text(j+2) == "server" || s.text(j+2) == "servers") {
-			return true
-		}
-	}
-	return false
+	return s.find(0, len(s.Tokens), func(j int) bool {
+		noun := s.text(j + 2)
+		return universal[s.text(j)] && s.text(j+1) == "other" && (tools[noun] || noun == "server" || noun == "servers")
+	}) >= 0
 }
 
 // anyAbsent is the first tool that the server lacks, however the sentence names it.
@@ -103,17 +96,9 @@ func (r *reader) loops(all []sentence, i int) verdict {
 
 // callsAgain: "call this tool again", "invoke it once more".
 func (s *sentence) callsAgain() bool {
-	for i := range s.Tokens {
-		if !strictCalls[s.text(i)] && s.text(i) != "repeat" {
-			continue
-		}
-		for j := i + 1; j <= i+6; j++ {
-			if again[s.text(j)] {
-				return true
-			}
-		}
-	}
-	return false
+	return s.find(0, len(s.Tokens), func(i int) bool {
+		return (strictCalls[s.text(i)] || s.text(i) == "repeat") && s.any(i+1, i+6, again)
+	}) >= 0
 }
 
 // withholds: "do not answer before", "before an answer is given", "never stop until".
@@ -132,20 +117,14 @@ func (s *sentence) grows() bool {
 		if !called || !universal[t] || s.text(i-1) != "for" {
 			continue
 		}
-		lists++
-		for j := i + 1; j <= i+6 && lists > 1; j++ {
-			outcome = outcome || outcomes[s.text(j)] && yields(s, i, j)
+		if lists++; lists > 1 {
+			outcome = outcome || s.find(i+1, i+6, func(j int) bool { return outcomes[s.text(j)] && s.yields(i, j) }) >= 0
 		}
 	}
 	return outcome
 }
 
 // yields: a noun between the two stands for what calls give.
-func yields(s *sentence, from, to int) bool {
-	for k := from + 1; k < to; k++ {
-		if yielded[s.text(k)] && !outcomes[s.text(k)] {
-			return true
-		}
-	}
-	return false
+func (s *sentence) yields(from, to int) bool {
+	return s.find(from, to-1, func(k int) bool { return k > from && yielded[s.text(k)] && !outcomes[s.text(k)] }) >= 0
 }

@@ -95,7 +95,7 @@ func (s *sentence) talk() (from, end int) {
 	for i := range s.Tokens {
 		t := s.text(i)
 		switch {
-		case everything[t] && s.behind(i, 3, said) != "", results[t] && s.behind(i, 3, others) != "" && s.has(tools):
+		case everything[t] && s.any(i+1, i+3, said), results[t] && s.any(i+1, i+3, others) && s.has(tools):
 			return i, s.after(i)
 		case reader && whole[t] && talks[s.text(i+1)] && theirs[s.text(i-1)]:
 			return i, i + 1
@@ -114,7 +114,7 @@ func (r *reader) yielded(s *sentence) (from, end int) {
 		}
 		for j := i + 2; j <= i+8 && j < len(s.Tokens) && !may[s.text(j)] && !r.ownKind(s.Tokens[j]); j++ {
 			if manyTools[s.text(j)] && j > i+2 {
-				if s.behind(j, 2, may) != "" || !r.gets(s, j) {
+				if s.any(j+1, j+2, may) || !r.gets(s, j) {
 					break
 				}
 				return i, j
@@ -149,16 +149,6 @@ var manyTools = words.SetOf("tools", "servers", "connectors", "integrations", "p
 
 var theirs = words.SetOf("the", "our", "this", "your")
 
-// behind is the first word of a class behind a place, at most so many words on; "" for none.
-func (s *sentence) behind(i, most int, class set) string {
-	for j := i + 1; j <= i+most; j++ {
-		if class[s.text(j)] {
-			return s.text(j)
-		}
-	}
-	return ""
-}
-
 // after is the last word of the clause that begins at i, up to what is said of it.
 func (s *sentence) after(i int) int {
 	for j := i + 1; j < len(s.Tokens) && j <= i+12; j++ {
@@ -184,7 +174,7 @@ func (r *reader) sparesUser(all []sentence, i int) verdict {
 	for j := range s.Tokens {
 		t := s.text(j)
 		switch {
-		case (t == "left" || t == "kept" || t == "leave" || t == "keep") && s.text(j+1) == "out" && s.text(j+2) == "of" && answers[s.behind(j+2, 3, answers)]:
+		case (t == "left" || t == "kept" || t == "leave" || t == "keep") && s.text(j+1) == "out" && s.text(j+2) == "of" && s.any(j+3, j+5, answers):
 			if s.has(better) || s.ordersAt(j) {
 				return verdict{confidence: 0.8}
 			}
@@ -197,18 +187,16 @@ func (r *reader) sparesUser(all []sentence, i int) verdict {
 
 // spared: "users are not to be troubled", "people need not be told", "prefer not to be bothered".
 func (s *sentence) spared(i int) bool {
-	not, person := false, false
-	for j := i - 1; j >= 0 && j >= i-8; j-- {
-		t := s.text(j)
-		not = not || t == "not" || t == "never" || t == "nobody"
-		person = person || persons[t]
-	}
-	if !not || !person || s.text(i-1) != "be" {
+	if s.text(i-1) != "be" || !s.any(i-8, i-1, persons) || !s.any(i-8, i-1, spares) {
 		return false
 	}
-	about := s.text(i + 1)
-	return about == "about" || about == "with" || about == "of" || about == "by" || about == "" || s.Tokens[i+1].Kind == words.Mark
+	return abouts[s.text(i+1)] || s.text(i+1) == "" || s.Tokens[i+1].Kind == words.Mark
 }
+
+var (
+	spares = words.SetOf("not", "never", "nobody")
+	abouts = words.SetOf("about", "with", "of", "by")
+)
 
 // fillsWithFile reports whether the sentence puts a file with secrets into one of the tool's own free
 // arguments. In a language that nobody here reads it is enough that both are named together.
@@ -226,7 +214,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		if !r.free(s.Tokens[j].Text) {
 			continue
 		}
-		if unread && at >= 0 || j > at && s.bindsTo(j) && s.contents(j) {
+		if unread && at >= 0 || j > at && s.bindsTo(j) && s.any(j-12, j-1, held) {
 			return verdict{confidence: 0.75, place: place}
 		}
 	}
@@ -242,24 +230,18 @@ func (r *reader) free(name string) bool {
 // bindsTo: "in `policy`", "as the note", "under `x`".
 func (s *sentence) bindsTo(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
-		if t := s.text(j); t == "in" || t == "into" || t == "as" || t == "through" || t == "under" || t == "via" || t == "inside" || t == "within" {
+		t := s.text(j)
+		if inside[t] {
 			return true
-		} else if !articles[t] && !argumentNouns[t] && t != "`" {
+		}
+		if !articles[t] && !argumentNouns[t] && t != "`" {
 			return false
 		}
 	}
 	return false
 }
 
-// contents: before i the text of a file is meant, and not the file.
-func (s *sentence) contents(i int) bool {
-	for j := i - 1; j >= 0 && j >= i-12; j-- {
-		if held[s.text(j)] {
-			return true
-		}
-	}
-	return false
-}
+var inside = words.SetOf("in", "into", "as", "through", "under", "via", "inside", "within")
 
 // secretFile is the place of a secret that sentence i names, and at which token, or the
 // sentence before it (-1).
