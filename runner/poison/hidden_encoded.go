@@ -111,40 +111,28 @@ func isData(text string) bool {
 func fromBase64(run string) string {
 	run = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(run, "="))
 	run = run[:len(run)-len(run)%4+[]int{0, 0, 2, 3}[len(run)%4]] // one character over says nothing
-	decoded, err := base64.RawStdEncoding.DecodeString(run)
+	return orNothing(base64.RawStdEncoding.DecodeString(run))
+}
+
+// orNothing returns what a decoder returned; "" for an error.
+func orNothing[T string | []byte](decoded T, err error) string {
 	if err != nil {
 		return ""
 	}
 	return string(decoded)
 }
 
-func fromHex(run string) string {
-	decoded, err := hex.DecodeString(run)
-	if err != nil {
-		return ""
-	}
-	return string(decoded)
-}
+func fromHex(run string) string { return orNothing(hex.DecodeString(run)) }
 
 func fromEscapes(run string) string {
 	return fromHex(strings.NewReplacer(`\x`, "", `\u00`, "").Replace(run))
 }
 
-func fromPercent(run string) string {
-	decoded, err := url.PathUnescape(run)
-	if err != nil {
-		return ""
-	}
-	return decoded
-}
+func fromPercent(run string) string { return orNothing(url.PathUnescape(run)) }
 
 func fromBase32(run string) string {
 	run = strings.TrimRight(run, "=")
-	decoded, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(run[:len(run)-len(run)%8])
-	if err != nil {
-		return ""
-	}
-	return string(decoded)
+	return orNothing(base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(run[:len(run)-len(run)%8]))
 }
 
 var inBytes = lazyregexp.New(`[01]{8}`)
