@@ -106,29 +106,21 @@ type hit struct {
 	soft bool
 }
 
-// Inject finds the passages that instruct the model: at most one of each weight, the
-// grave one first.
+// Inject finds a passage that instructs the model: the first grave one, or else the first.
 func Inject(text string) []Injection {
 	text = text[:min(len(text), maxInject)]
 	hits := findMeans(text)
-	var grave, slight *Injection
+	var first []Injection
 	for i := range hits {
 		injection, ok := judgePassage(text, hits[i:])
 		switch {
-		case !ok:
-		case injection.Grave && grave == nil:
-			grave = &injection
-		case !injection.Grave && slight == nil:
-			slight = &injection
+		case ok && injection.Grave:
+			return []Injection{injection}
+		case ok && first == nil:
+			first = []Injection{injection}
 		}
 	}
-	switch {
-	case grave != nil:
-		return []Injection{*grave}
-	case slight != nil:
-		return []Injection{*slight}
-	}
-	return nil
+	return first
 }
 
 // findMeans are all means in the order of the text; of one kind at most so many. Where
