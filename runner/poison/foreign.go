@@ -9,23 +9,29 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// judgeForeign names the technique of sentence i where it is in another language than
-// English. What decides is which parts of an order stand together: word order differs too
-// much between languages for the grammar of English.
-func (r *reader) judgeForeign(all []sentence, i int, text string) (Technique, verdict) {
-	for _, f := range r.foreign(all, i, text) {
-		for _, test := range []struct {
-			technique Technique
-			is        func() bool
-			sure      float64
-		}{
-			{ParameterOverride, f.overrides, 0.8}, {ToolSequence, f.sequences, 0.75}, {SensitiveData, f.takesSecrets, 0.8}, {SensitiveData, f.takesVariable, 0.8}, {Redirection, f.redirects, 0.75},
-			{Concealment, f.conceals, 0.85}, {ContextRequest, f.takesContext, 0.7}, {Shadowing, f.shadows, 0.6}, {Authority, f.setsAside, 0.85},
-		} {
-			if test.is() {
-				v := verdict{confidence: test.sure}
-				if test.technique == ToolSequence || test.technique == ParameterOverride || test.technique == Shadowing {
-					v.tools = f.toolNames()
+// foreignTests are the tests of sentences in other languages than English. What decides is
+// which parts of an order stand together: word order differs too much between languages for
+// the grammar of English.
+var foreignTests = []struct {
+	technique  Technique
+	is         func(foreign) bool
+	confidence float64
+	// governs is set where the tools named are those governed.
+	governs bool
+}{
+	{ParameterOverride, foreign.overrides, 0.8, true}, {ToolSequence, foreign.sequences, 0.75, true}, {SensitiveData, foreign.takesSecrets, 0.8, false},
+	{SensitiveData, foreign.takesVariable, 0.8, false}, {Redirection, foreign.redirects, 0.75, false}, {Concealment, foreign.conceals, 0.85, false},
+	{ContextRequest, foreign.takesContext, 0.7, false}, {Shadowing, foreign.shadows, 0.6, true}, {Authority, foreign.setsAside, 0.85, false},
+}
+
+// judgeForeign returns the first technique that sentence i uses in another language than English.
+func (r *reader) judgeForeign(all []sentence, i int) (Technique, verdict) {
+	for _, f := range r.foreign(all, i) {
+		for _, test := range foreignTests {
+			if test.is(f) {
+				v := verdict{confidence: test.confidence}
+				if test.governs {
+					v.tools = f.toolNames
 				}
 				return test.technique, v
 			}
@@ -35,18 +41,18 @@ func (r *reader) judgeForeign(all []sentence, i int, text string) (Technique, ve
 }
 
 // foreign reads sentence i in each language of which it has words.
-func (r *reader) foreign(all []sentence, i int, text string) []foreign {
+func (r *reader) foreign(all []sentence, i int) []foreign {
 	s := &all[i]
-	own := text[s.Start:s.End]
+	own := r.text[s.Start:s.End]
 	rs := readings(own)
 	if len(rs) == 0 {
 		return nil
 	}
-	f := foreign{reader: r, tools: r.foreignTools(own), next: map[string]reading{}}
+	f := foreign{reader: r, next: map[string]reading{}, pours: r.pours(s, false)}
+	f.tools, f.toolNames = r.foreignTools(own)
 	f.place, f.mail, f.link, f.literal = s.spans(own)
-	f.pours = r.pours(s, false)
 	if i+1 < len(all) {
-		for _, next := range readings(text[all[i+1].Start:all[i+1].End]) {
+		for _, next := range readings(r.text[all[i+1].Start:all[i+1].End]) {
 			f.next[next.name] = next
 		}
 	}
@@ -65,13 +71,13 @@ func (r *reader) foreign(all []sentence, i int, text string) []foreign {
 // English has in soft words.
 func foreignMeans(text string) []hit {
 	var hits []hit
-	r := &reader{}
+	r := &reader{text: text}
 	all := split(text)
 	for i := range all {
 		start := all[i].Start
 		end := start + len(strings.TrimRight(text[start:all[i].End], ".!?。"))
 		add := func(m Means, soft bool) { hits = append(hits, hit{m, start, end, soft}) }
-		for _, f := range r.foreign(all, i, text) {
+		for _, f := range r.foreign(all, i) {
 			if f.setsAside() {
 				add(MeansOverride, false)
 			}
@@ -81,7 +87,7 @@ func foreignMeans(text string) []hit {
 			if f.takesSecrets() || f.takesContext() {
 				add(MeansSecret, true)
 			}
-			if f.within(f.toolSpans(), f.parts[partCall], 30) || f.within(append(f.mail, f.link...), f.parts[partPass], 60) {
+			if f.within(f.tools, f.parts[partCall], 30) || f.within(append(f.mail, f.link...), f.parts[partPass], 60) {
 				add(MeansTool, true)
 			}
 		}
@@ -93,52 +99,32 @@ func foreignMeans(text string) []hit {
 type foreign struct {
 	*reader
 	reading
-	next  map[string]reading
-	tools []foreignTool
+	next map[string]reading
+	// tools and toolNames are where other tools are named, and how.
+	tools     []span
+	toolNames []string
 	// place has the places of secrets, mail and link addresses, literal other values.
 	place, mail, link, literal []span
 	// pours: a secret variable and an argument that takes none are named.
 	pours bool
 }
 
-type foreignTool struct {
-	span
-	name string
-}
-
-func (f foreign) toolNames() []string {
-	var all []string
-	for _, t := range f.tools {
-		all = append(all, t.name)
-	}
-	return all
-}
-
-func (f foreign) toolSpans() []span {
-	var all []span
-	for _, t := range f.tools {
-		all = append(all, t.span)
-	}
-	return all
-}
-
 var snakeCase = lazyregexp.New(`[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
 // foreignTools are the names in a text that look like those of tools and are none of the
 // server's: one of their words is a verb.
-func (r *reader) foreignTools(text string) []foreignTool {
-	var all []foreignTool
-	for _, at := range snakeCase.FindAllStringIndex(text, maxRuns) {
-		name := text[at[0]:at[1]]
+func (r *reader) foreignTools(text string) (at []span, names []string) {
+	for _, found := range snakeCase.FindAllStringIndex(text, maxRuns) {
+		name := text[found[0]:found[1]]
 		if name == strings.ToUpper(name) || r.isOwn(name) || r.of.has(name) || r.of.Parameters.Has(name) {
 			continue
 		}
 		if parts := words.OfName(name); slices.ContainsFunc([]string{parts[0], parts[len(parts)-1]}, func(w string) bool { return governing[w] || mutating[w] || gains[w] }) {
-			start := utf8.RuneCountInString(text[:at[0]])
-			all = append(all, foreignTool{span{start, start + len(name)}, name})
+			start := utf8.RuneCountInString(text[:found[0]])
+			at, names = append(at, span{start, start + len(name)}), append(names, name)
 		}
 	}
-	return all
+	return at, names
 }
 
 // spans are those of the tokens that are written alike in all languages.
@@ -170,11 +156,11 @@ var mailAddress = lazyregexp.New(`[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9.-]*\.[a-z]{2,
 func (f foreign) pressed() bool { return f.has(partMust, partOccasion) }
 
 func (f foreign) overrides() bool {
-	return len(f.tools) > 0 && f.has(partChange) && len(f.mail)+len(f.link)+len(f.literal) > 0 && f.pressed() && f.within(f.toolSpans(), f.parts[partChange], 80)
+	return len(f.tools) > 0 && f.has(partChange) && len(f.mail)+len(f.link)+len(f.literal) > 0 && f.pressed() && f.within(f.tools, f.parts[partChange], 80)
 }
 
 func (f foreign) sequences() bool {
-	return f.within(f.toolSpans(), f.parts[partCall], 30) && f.has(partMust) && f.has(partOccasion)
+	return f.within(f.tools, f.parts[partCall], 30) && f.has(partMust) && f.has(partOccasion)
 }
 
 // takesSecrets: a file is to be read and passed on, maybe in the next sentence.
@@ -217,7 +203,7 @@ func (f foreign) conceals() bool {
 		return true
 	}
 	handled := f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40)
-	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.toolSpans(), 40)
+	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.tools, 40)
 }
 
 // unaware: something is to be done without the user's knowledge.
@@ -237,7 +223,7 @@ func (f foreign) takesContext() bool {
 }
 
 func (f foreign) shadows() bool {
-	return f.within(f.toolSpans(), f.parts[partReplaced], 50) && (f.has(partCall) || f.has(partMust))
+	return f.within(f.tools, f.parts[partReplaced], 50) && (f.has(partCall) || f.has(partMust))
 }
 
 // setsAside: the instructions that came before are to count no more.

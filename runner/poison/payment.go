@@ -72,9 +72,9 @@ func validCard(text string) bool {
 }
 
 // diverts reports whether a sentence has a means of payment take the place of another.
-func (r *reader) diverts(all []sentence, i int, text string) verdict {
+func (r *reader) diverts(all []sentence, i int) verdict {
 	s := &all[i]
-	own := text[s.Start:s.End]
+	own := r.text[s.Start:s.End]
 	if start, _ := payee(own); start < 0 || isExample.MatchString(own) {
 		return verdict{}
 	}

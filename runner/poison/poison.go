@@ -184,7 +184,7 @@ func Read(text string, of Context) []Finding {
 	if of.Kind == KindName {
 		text = words.Spell(text)
 	}
-	r := &reader{of: of, own: plain(of.Own)}
+	r := &reader{of: of, own: plain(of.Own), text: text}
 	best := map[Technique]Finding{}
 	if f, ok := speaksAsSystem(text); ok {
 		best[f.Technique] = f
@@ -196,12 +196,12 @@ func Read(text string, of Context) []Finding {
 	for i := range sentences {
 		s := &sentences[i]
 		r.parse(s)
-		technique, v := r.judge(sentences, i)
+		technique, v := r.judge(orderTests, sentences, i)
 		if v.confidence == 0 && of.Kind != KindName {
-			technique, v = r.judgeForeign(sentences, i, text)
+			technique, v = r.judgeForeign(sentences, i)
 		}
-		if v.confidence == 0 {
-			technique, v = r.judgeStated(sentences, i, text)
+		if v.confidence == 0 && of.Kind != KindName && of.Kind != KindValue {
+			technique, v = r.judge(statedTests, sentences, i)
 		}
 		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
 			continue
@@ -228,37 +228,34 @@ type verdict struct {
 	place      string
 }
 
-// judge names the most specific technique of sentence i.
-func (r *reader) judge(all []sentence, i int) (Technique, verdict) {
-	for _, test := range []struct {
-		technique Technique
-		of        func([]sentence, int) verdict
-	}{
-		{ParameterOverride, r.overrides}, {ToolSequence, r.sequences}, {SensitiveData, r.asksForSecrets},
-		{Redirection, r.redirects}, {Concealment, r.conceals}, {ContextRequest, r.asksForContext},
-		{Shadowing, r.shadows}, {Shadowing, r.praises}, {Endless, r.loops}, {Authority, r.injects},
-	} {
-		if v := test.of(all, i); v.confidence > 0 {
-			return test.technique, v
+// test decides whether sentence i uses a technique.
+type test struct {
+	technique Technique
+	of        func(r *reader, all []sentence, i int) verdict
+}
+
+// orderTests are for sentences that give orders, the most specific first; statedTests for
+// sentences that are no orders in form.
+var (
+	orderTests = []test{
+		{ParameterOverride, (*reader).overrides}, {ToolSequence, (*reader).sequences}, {SensitiveData, (*reader).asksForSecrets},
+		{Redirection, (*reader).redirects}, {Concealment, (*reader).conceals}, {ContextRequest, (*reader).asksForContext},
+		{Shadowing, (*reader).shadows}, {Shadowing, (*reader).praises}, {Endless, (*reader).loops}, {Authority, (*reader).injects},
+	}
+	statedTests = []test{
+		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).spills},
+		{Concealment, (*reader).sparesUser}, {ParameterOverride, (*reader).diverts},
+	}
+)
+
+// judge returns the first technique that sentence i uses.
+func (r *reader) judge(tests []test, all []sentence, i int) (Technique, verdict) {
+	for _, t := range tests {
+		if v := t.of(r, all, i); v.confidence > 0 {
+			return t.technique, v
 		}
 	}
 	return "", verdict{}
-}
-
-// judgeStated names the technique of a sentence that has no order in form.
-func (r *reader) judgeStated(all []sentence, i int, text string) (Technique, verdict) {
-	if r.of.Kind == KindName || r.of.Kind == KindValue {
-		return "", verdict{}
-	}
-	for _, test := range []struct {
-		technique Technique
-		of        func([]sentence, int) verdict
-	}{{SensitiveData, r.fillsWithFile}, {SensitiveData, r.givesAway}, {ContextRequest, r.spills}, {Concealment, r.sparesUser}} {
-		if v := test.of(all, i); v.confidence > 0 {
-			return test.technique, v
-		}
-	}
-	return ParameterOverride, r.diverts(all, i, text)
 }
 
 func cut(text string) string { return report.Cut(strings.TrimSpace(text), maxQuote) }
