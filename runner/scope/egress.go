@@ -187,12 +187,7 @@ func matchHost(glob, name string) bool {
 		}
 		glob = below
 	}
-	return matchLabels(glob, name)
-}
-
-func matchLabels(glob, name string) bool {
-	globs, labels := strings.Split(glob, "."), strings.Split(name, ".")
-	return slices.EqualFunc(globs, labels, matchName)
+	return slices.EqualFunc(strings.Split(glob, "."), strings.Split(name, "."), matchName)
 }
 
 // matchName matches one label or name, in which "*" is any part. It is linear in

@@ -34,10 +34,6 @@ var (
 	// secret is a part of a path by which nobody finds what is harmless: a sentence does
 	// not allow that by naming it. Rules about secrets know what speaks of them.
 	secret = lazyregexp.New(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
-	// reading are the verbs of pathNamed that take what is there; the others put it.
-	reading = lexicon.Reading
-	// bare has those that may also be an order.
-	bare = lexicon.Bare
 )
 
 // maxNamed is how many places one declaration names at most.
@@ -93,7 +89,7 @@ func (r *reader) hosts(d *Declaration, sentence string, clause Clause) {
 	}
 	for _, at := range hostNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		host := strings.ToLower(sentence[at[4]:at[5]])
-		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || domains[lastLabel(host)]) {
+		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || lexicon.Domains[lastLabel(host)]) {
 			r.nameHost(d, host, clause)
 		}
 	}
@@ -102,15 +98,15 @@ func (r *reader) hosts(d *Declaration, sentence string, clause Clause) {
 // services finds those that are named right before "API".
 func (r *reader) services(d *Declaration, spoken []string, clause Clause) {
 	for i, word := range spoken {
-		if !apiWords[word] {
+		if !lexicon.APIWords[word] {
 			continue
 		}
 		end := i
-		for end > 0 && apiKinds[spoken[end-1]] {
+		for end > 0 && lexicon.APIKinds[spoken[end-1]] {
 			end--
 		}
 		for start := max(0, end-maxServiceWords); start < end; start++ {
-			hosts, ok := services[strings.TrimSuffix(strings.Join(spoken[start:end], " "), "'s")]
+			hosts, ok := lexicon.Services[strings.TrimSuffix(strings.Join(spoken[start:end], " "), "'s")]
 			if !ok || deniedBefore.MatchString(strings.Join(spoken[:start], " ")) {
 				continue
 			}
@@ -125,7 +121,7 @@ func (r *reader) services(d *Declaration, spoken []string, clause Clause) {
 func (r *reader) paths(d *Declaration, sentence string, clause Clause) {
 	for _, at := range pathNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		before, verb := sentence[:at[6]], strings.ToLower(sentence[at[2]:at[3]])
-		if bare[verb] && (at[2] > 0 || order.MatchString(sentence)) || !stated(before) || route.MatchString(before) {
+		if lexicon.Bare[verb] && (at[2] > 0 || order.MatchString(sentence)) || !stated(before) || route.MatchString(before) {
 			continue
 		}
 		r.namePath(d, verb, strings.TrimRight(sentence[at[6]:at[7]], "."), clause)
@@ -154,7 +150,7 @@ func (r *reader) namePath(d *Declaration, verb, file string, clause Clause) {
 		return
 	}
 	kinds, may := []UseKind{UseRead, UseWrite}, "may write "
-	if reading[verb] {
+	if lexicon.Reading[verb] {
 		kinds, may = kinds[:1], "may read "
 	}
 	clause.Means = may + file
@@ -172,10 +168,6 @@ func (r *reader) namePath(d *Declaration, verb, file string, clause Clause) {
 }
 
 func lastLabel(host string) string { return host[strings.LastIndexByte(host, '.')+1:] }
-
-// domains are the last labels by which a name with dots in it is a host's without
-// "https://" before it: "README.md" and "Node.js" are none.
-var domains = lexicon.Domains
 
 // answer finds the place that has a use.
 func (d Declaration) answer(use Use) (Clause, bool) {

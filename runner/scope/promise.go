@@ -27,13 +27,13 @@ var promises = []promise{
 	{pattern: lazyregexp.New(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
 	{pattern: lazyregexp.New(`\bair[- ]gapped\b`)},
 	// "purely local", "runs entirely locally"
-	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: localThings},
+	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: lexicon.LocalThings},
 	{pattern: lazyregexp.New(`^local(?:ly)?[- ]only\b`)},
 	// "runs locally", "everything is processed locally"
 	{pattern: lazyregexp.New(`(?:^|\b(?:it|everything|all|tool|server|processing|computation|formatting|conversion|parsing|calculation|analysis|and) )` +
 		`(?:is |are |)(?:runs?|works?|operates?|executes?|processed|executed|performed|computed|calculated|done|formatted|converted|rendered|happens) locally$`)},
 	// "local text formatting"
-	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: localThings},
+	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: lexicon.LocalThings},
 	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
 	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
 	{pattern: lazyregexp.New(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
@@ -46,9 +46,6 @@ const (
 		`touch(?:es)?|goes?|talks?|have|has|data|anything|over|external|outbound|outgoing|active)){0,8}`
 	traffic = `access|connections?|connectivity|calls?|requests?|traffic|services?|servers?|activity|i/o|communication`
 )
-
-// localThings are local without a promise in it: a file, a time.
-var localThings = lexicon.LocalThings
 
 // conditions make a sentence something else than a promise: what happens when
 // there is no network, how it differs from something else, an order to the reader.

@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -84,16 +85,10 @@ type vocabulary struct {
 	parts []string
 }
 
-var (
-	ofNetwork    = vocabulary{networkWords, networkParts}
-	ofSubprocess = vocabulary{subprocessWords, subprocessParts}
-	ofFiles      = vocabulary{fileWords, fileParts}
-	ofWriting    = vocabulary{words: writeWords}
-)
-
-// has reports whether a word, or it and the next, speak of the use.
-func (v vocabulary) has(word, next string) bool {
-	if v.words[word] || v.words[word+" "+next] {
+// has reports whether word i, or it and the next, speak of the use.
+func (v vocabulary) has(spoken []string, i int) bool {
+	word := spoken[i]
+	if v.words[word] || i+1 < len(spoken) && v.words[word+" "+spoken[i+1]] {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(word)
@@ -102,36 +97,31 @@ func (v vocabulary) has(word, next string) bool {
 
 // speak enters the uses that a sentence speaks of.
 func (d *Declaration) speak(spoken []string, clause Clause) {
+	var stated []int // the words that no negation denies
 	denied := 0
-	var network, subprocess, files, writing bool
 	for i, word := range spoken {
-		if negations[word] {
+		if lexicon.Negations[word] {
 			denied = reach + 1
 		}
 		if denied--; denied > 0 {
 			continue // "never reads SSH keys" does not say that it does
 		}
 		d.words[word] = true
-		next := ""
-		if i+1 < len(spoken) {
-			next = spoken[i+1]
+		stated = append(stated, i)
+	}
+	for _, use := range []struct {
+		of    vocabulary
+		into  *[]Clause
+		means string
+	}{
+		{vocabulary{lexicon.Network, networkParts}, &d.Network, "may use the network"},
+		{vocabulary{lexicon.Subprocess, subprocessParts}, &d.Subprocess, "may run programs"},
+		{vocabulary{lexicon.File, fileParts}, &d.Files, "may use files"},
+		{vocabulary{words: lexicon.Write}, &d.writing, ""},
+	} {
+		if slices.ContainsFunc(stated, func(i int) bool { return use.of.has(spoken, i) }) {
+			*use.into = append(*use.into, clause.meaning(use.means))
 		}
-		network = network || ofNetwork.has(word, next)
-		subprocess = subprocess || ofSubprocess.has(word, next)
-		files = files || ofFiles.has(word, next)
-		writing = writing || ofWriting.has(word, next)
-	}
-	if network {
-		d.Network = append(d.Network, clause.meaning("may use the network"))
-	}
-	if subprocess {
-		d.Subprocess = append(d.Subprocess, clause.meaning("may run programs"))
-	}
-	if files {
-		d.Files = append(d.Files, clause.meaning("may use files"))
-	}
-	if writing {
-		d.writing = append(d.writing, clause)
 	}
 }
 

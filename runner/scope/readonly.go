@@ -59,10 +59,6 @@ func plainly(sentence string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(sentence, "’", "'"))), " ")
 }
 
-// writeWords speak of changing something; a declaration with one of them, not
-// denied, does not plainly promise to be read-only.
-var writeWords = lexicon.Write
-
 // ReadOnly finds the promise of a text that a capability changes nothing ("read-only",
 // "does not modify any files"): in its own declaration, or else in the server's
 // instructions, and only where neither speaks of changing anything. The hint that

@@ -99,17 +99,9 @@ func Read(m manifest.Manifest, given Given) Scope {
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
 	})
 	s.server.absorb(r.serverJSON(given.ServerJSON))
-	for _, list := range []struct {
-		kind  report.CapabilityKind
-		items []manifest.Item
-	}{
-		{report.CapabilityTool, manifest.Items(report.CapabilityTool, m.Tools)},
-		{report.CapabilityResource, manifest.Items(report.CapabilityResource, m.Resources)},
-		{report.CapabilityResourceTemplate, manifest.Items(report.CapabilityResourceTemplate, m.ResourceTemplates)},
-		{report.CapabilityPrompt, manifest.Items(report.CapabilityPrompt, m.Prompts)},
-	} {
-		for _, item := range list.items {
-			of := report.Capability{Kind: list.kind, Name: item.Name}
+	for _, kind := range []report.CapabilityKind{report.CapabilityTool, report.CapabilityResource, report.CapabilityResourceTemplate, report.CapabilityPrompt} {
+		for _, item := range manifest.Items(kind, *m.List(kind)) {
+			of := report.Capability{Kind: kind, Name: item.Name}
 			d := r.read(of, report.ScopeText, fields(item))
 			d.hints = hints(of, item)
 			if clause, ok := d.hints["openWorldHint"]; ok {

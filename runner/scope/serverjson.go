@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 var errServerJSON = errors.New(`it is no server.json of the MCP registry: that is an object with "name" ("io.github.someone/something") and "description"`)
@@ -70,15 +71,9 @@ func (r *reader) serverPackage(d *Declaration, at string, of map[string]json.Raw
 			}
 		}
 	}
-	for _, key := range []struct{ key, old string }{
-		{"environmentVariables", "environment_variables"}, {"packageArguments", "package_arguments"},
-	} {
-		raw := of[key.key]
-		if raw == nil {
-			raw = of[key.old]
-		}
-		for i, input := range array(raw, maxVariables) {
-			r.serverInput(d, fmt.Sprintf("%s.%s[%d]", at, key.key, i), manifest.Object(input))
+	for _, key := range []string{"environmentVariables", "packageArguments"} {
+		for i, input := range array(member(of, key), maxVariables) {
+			r.serverInput(d, fmt.Sprintf("%s.%s[%d]", at, key, i), manifest.Object(input))
 		}
 	}
 }
@@ -97,18 +92,15 @@ func RequiredVariables(text json.RawMessage) (all []Variable) {
 		return nil
 	}
 	for _, raw := range array(manifest.Object(text)["packages"], maxPackages) {
-		of := manifest.Object(raw)
-		for _, key := range []string{"environmentVariables", "environment_variables"} {
-			for _, input := range array(of[key], maxVariables) {
-				v := manifest.Object(input)
-				required := string(v["isRequired"]) == "true" || string(v["is_required"]) == "true"
-				if name := manifest.Text(v["name"]); required && name != "" && v["default"] == nil && v["value"] == nil {
-					choice := ""
-					for _, first := range array(v["choices"], 1) {
-						choice = manifest.Text(first)
-					}
-					all = append(all, Variable{Name: name, Choice: choice})
+		for _, input := range array(member(manifest.Object(raw), "environmentVariables"), maxVariables) {
+			v := manifest.Object(input)
+			required := string(member(v, "isRequired")) == "true"
+			if name := manifest.Text(v["name"]); required && name != "" && v["default"] == nil && v["value"] == nil {
+				choice := ""
+				for _, first := range array(v["choices"], 1) {
+					choice = manifest.Text(first)
 				}
+				all = append(all, Variable{Name: name, Choice: choice})
 			}
 		}
 	}
@@ -126,8 +118,7 @@ func (r *reader) serverInput(d *Declaration, at string, of map[string]json.RawMe
 	for _, key := range []string{"default", "value"} {
 		r.nameURL(d, at+"."+key, manifest.Text(of[key]))
 	}
-	secret := string(of["isSecret"]) == "true" || string(of["is_secret"]) == "true"
-	if name != "" && secret {
+	if name != "" && string(member(of, "isSecret")) == "true" {
 		d.said = append(d.said, Clause{
 			Source: report.ScopeServerJSON, Capability: ofServer, Field: at,
 			Means: "is given the secret " + quote(name), Quote: quote(description),
@@ -146,6 +137,14 @@ func (r *reader) nameURL(d *Declaration, at, address string) {
 		return
 	}
 	r.nameHost(d, host, Clause{Source: report.ScopeServerJSON, Capability: ofServer, Field: at, Quote: quote(address)})
+}
+
+// member returns a member by its key: "isSecret", or "is_secret" as in earlier schemas.
+func member(of map[string]json.RawMessage, key string) json.RawMessage {
+	if raw, ok := of[key]; ok {
+		return raw
+	}
+	return of[strings.ReplaceAll(strings.ToLower(words.Spell(key)), " ", "_")]
 }
 
 // array is a JSON array, up to so many elements; nil for anything else.

@@ -2,16 +2,22 @@ package scope
 
 import "github.com/mcpaudit/mcpaudit/runner/words"
 
-// lexicon holds the words that speak of a use, and others by which texts are read.
+// lexicon holds the words by which texts are read.
 var lexicon = words.Read[struct {
-	Network, Subprocess, File, Write, Negations words.Set
-	LocalThings, Reading, Bare                  words.Set
-	Domains, APIWords, APIKinds                 words.Set
-	Services                                    map[string][]string
+	// Network, Subprocess, File and Write speak of such a use.
+	Network, Subprocess, File, Write words.Set
+	// Negations deny what follows within a few words of the same sentence.
+	Negations words.Set
+	// LocalThings are local without a promise in it: a file, a time.
+	LocalThings words.Set
+	// Reading are verbs of pathNamed that read; the others write. Bare may also be orders.
+	Reading, Bare words.Set
+	// Domains are the top-level domains by which a name with dots is a host's without
+	// "https://" before it: "README.md" and "Node.js" are none.
+	Domains words.Set
+	// APIWords stand behind the name of a service, APIKinds may stand between.
+	APIWords, APIKinds words.Set
+	// Services are those whose API is often spoken of, by their names in lower case, with
+	// their hosts. A name without "API" behind it may be a word like any other.
+	Services map[string][]string
 }]("scope")
-
-var (
-	networkWords, subprocessWords, fileWords = lexicon.Network, lexicon.Subprocess, lexicon.File
-	// negations deny what follows within a few words of the same sentence.
-	negations = lexicon.Negations
-)
