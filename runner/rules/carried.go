@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ func findCarried(in Input) []draft {
 		message := sentence("%s gives away in %s %s, which the audit did not give it", capital(name(of)), found[0].where, whichOnes(found))
 		for _, s := range found {
 			all = append(all, draft{
-				severity: ownSeverity(found[0]), phase: s.phase, capability: of, object: name(of), message: message, order: math.MaxInt,
+				severity: ownSeverity(found[0]), phase: s.phase, capability: of, object: name(of), message: message,
 				evidence: report.Evidence{
 					Time: report.At(in.End), Attribution: report.AttributionInFlight,
 					Detail: clean(s.detail, 200) + ": " + s.What + ", " + clean(credential.Shorten(s.Value), 40),

@@ -44,7 +44,7 @@ func findDependences(in Input) (all []draft) {
 			object: strings.TrimSpace(string(d.Channel) + " " + d.Destination),
 			message: sentence("%s sent to %s what depends on the decoy secret %s: it was the same in each launch with the same secret, and changed with it",
 				subject(profile.Effect{Where: d.Where}), to, secret(d.Decoy)),
-			evidence: evidence, order: len(in.Profile.Effects),
+			evidence: evidence, order: len(in.Profile.Effects) + 1,
 		})
 	}
 	return all

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ func findBrokenGuards(in Input) (all []draft) {
 			severity: severity, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: object,
 			message: sentence("%s %s, where its argument %s led %s (%s); %s", capital(name(a.Of)), did, quoted(a.Field), a.Form,
 				quoted(clean(a.Value, 160)), why),
-			evidence: e.Evidence(), order: math.MaxInt,
+			evidence: e.Evidence(),
 		})
 	}
 	return all

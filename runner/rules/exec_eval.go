@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -56,7 +55,7 @@ func (in Input) evaluatedByAttack() (all []draft) {
 		d := draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: name(a.Of),
 			message:  sentence("%s evaluated its argument %s, %s: %s", capital(name(a.Of)), quoted(a.Field), a.Form, did),
-			evidence: e.Evidence(), order: math.MaxInt,
+			evidence: e.Evidence(),
 		}
 		if said := in.harmless(a.Of); said != "" {
 			d.severity, d.message = report.SeverityCritical, sentence("%s; it says %s", d.message, quoted(said))
@@ -107,11 +106,10 @@ func (e *evaluated) addOutput(o *report.Output) bool {
 func (e evaluated) draft(in Input) draft {
 	of := e.name.Capability
 	return draft{
-		severity: report.SeverityHigh, phase: report.PhaseCall, capability: of, object: name(of), order: math.MaxInt,
+		severity: report.SeverityHigh, phase: report.PhaseCall, capability: of, object: name(of),
 		message: sentence("%s evaluated a text of an argument as code: for %s it answered %s, and for a text that is no code %s", capital(name(of)),
 			quoted(e.name.Arguments), quoted(firstLine(e.name.Text)), quoted(firstLine(e.syntax.Text))),
-		evidence: report.Evidence{Time: report.At(in.End), Attribution: report.AttributionPhase,
-			Detail: "tools/call " + clean(e.name.Arguments, 160) + ": " + clean(firstLine(e.name.Text), 200)},
+		evidence: evidenceAt(in.End, "tools/call "+clean(e.name.Arguments, 160)+": "+clean(firstLine(e.name.Text), 200)),
 	}
 }
 

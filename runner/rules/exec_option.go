@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -33,7 +32,7 @@ func findOptions(in Input) (all []draft) {
 				severity: report.SeverityMedium, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: e.Path,
 				message: sentence("%s gave its argument %s to %s where that takes options, as %s", capital(name(a.Of)), quoted(a.Field),
 					clean(path.Base(e.Path), 64), program(e)),
-				evidence: e.Evidence(), order: math.MaxInt,
+				evidence: e.Evidence(),
 			})
 			break
 		}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"math"
 	"path"
 	"slices"
 
@@ -46,7 +45,7 @@ func (in Input) injectedByAttack() (all []draft) {
 			continue
 		}
 		d := draft{severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause,
-			object: cmp.Or(e.Within, name(a.Of)), evidence: e.Evidence(), order: math.MaxInt}
+			object: cmp.Or(e.Within, name(a.Of)), evidence: e.Evidence()}
 		d.message = sentence("%s ran a command that stood in its argument %s, %s: %s made it try to %s",
 			capital(name(a.Of)), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), led(e))
 		if quote = cmp.Or(quote, in.harmless(a.Of)); quote != "" {

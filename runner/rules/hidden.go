@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,11 +34,9 @@ func findHidden(way poison.Way) func(Input) []draft {
 
 func hiddenDraft(in Input, of report.Capability, field, when string, h poison.Hidden) draft {
 	d := draft{
-		severity: report.SeverityMedium, phase: report.PhaseList, capability: of, object: name(of), order: math.MaxInt,
-		message: inLaunch(when, sentence("The %s of %s has %s%s", clean(field, 100), name(of), h.How, saying(h))),
-		evidence: report.Evidence{
-			Time: report.At(in.End), Detail: clean(fmt.Sprintf("%s: %s%s", field, h.How, saying(h)), 400), Attribution: report.AttributionPhase,
-		},
+		severity: report.SeverityMedium, phase: report.PhaseList, capability: of, object: name(of),
+		message:  inLaunch(when, sentence("The %s of %s has %s%s", clean(field, 100), name(of), h.How, saying(h))),
+		evidence: evidenceAt(in.End, clean(fmt.Sprintf("%s: %s%s", field, h.How, saying(h)), 400)),
 	}
 	if h.Directs() || spelled(h) {
 		d.severity = report.SeverityHigh

@@ -99,7 +99,7 @@ func findLeaks(in Input, wanted outcome) []draft {
 			all = append(all, draft{
 				severity: in.leakSeverity(first), phase: first.Phase, capability: first.Capability,
 				object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
-				evidence: l.Evidence(), order: len(in.Profile.Effects),
+				evidence: l.Evidence(), order: len(in.Profile.Effects) + 1,
 			})
 		}
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -36,11 +35,9 @@ func drifted(moment report.Moment) func(Input) []draft {
 		}
 		return []draft{{
 			severity: severity, phase: report.PhaseList, capability: report.Capability{Kind: report.CapabilityServer},
-			object: string(moment), order: math.MaxInt,
-			message: sentence("%s%s: %s", when.message, among, clean(what.String(), 300)),
-			evidence: report.Evidence{
-				Time: report.At(in.End), Detail: when.evidence + ": " + clean(drift.String(), 400), Attribution: report.AttributionPhase,
-			},
+			object:   string(moment),
+			message:  sentence("%s%s: %s", when.message, among, clean(what.String(), 300)),
+			evidence: evidenceAt(in.End, when.evidence+": "+clean(drift.String(), 400)),
 		}}
 	}
 }

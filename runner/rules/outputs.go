@@ -3,7 +3,6 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -157,7 +156,7 @@ func outputDraft(in Input, out Output, severity report.Severity, what, detail st
 	}
 	message := inLaunch(out.When, sentence("%s sent %s%s %s", capital(name(out.Capability)), kindOf(out.Output), how, what))
 	return draft{
-		severity: severity, phase: report.PhaseCall, capability: out.Capability, object: name(out.Capability), order: math.MaxInt, message: message,
+		severity: severity, phase: report.PhaseCall, capability: out.Capability, object: name(out.Capability), message: message,
 		evidence: report.Evidence{
 			Time: report.At(in.End), Detail: clean(fmt.Sprintf("%s %s: %s", out.Method, out.Kind, detail), 600), Attribution: report.AttributionInFlight,
 		},

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"hash/maphash"
-	"math"
 	"slices"
 	"strings"
 
@@ -210,11 +209,9 @@ func directingDraft(in Input, d directive) draft {
 		tools = " (" + clean(strings.Join(d.Tools, ", "), 80) + ")"
 	}
 	return draft{
-		phase: report.PhaseList, capability: d.of, object: name(d.of), order: math.MaxInt,
-		message: inLaunch(d.when, sentence("The %s of %s %s%s: %s", clean(d.field, 100), name(d.of), doings[d.Technique], tools, quoted(quote))),
-		evidence: report.Evidence{
-			Time: report.At(in.End), Detail: clean(d.of.String()+", "+d.field, 200) + ": " + clean(quote, 400), Attribution: report.AttributionPhase,
-		},
+		phase: report.PhaseList, capability: d.of, object: name(d.of),
+		message:  inLaunch(d.when, sentence("The %s of %s %s%s: %s", clean(d.field, 100), name(d.of), doings[d.Technique], tools, quoted(quote))),
+		evidence: evidenceAt(in.End, clean(d.of.String()+", "+d.field, 200)+": "+clean(quote, 400)),
 	}
 }
 

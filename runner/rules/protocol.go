@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -19,11 +18,9 @@ func findPollution(in Input) []draft {
 		what = fmt.Sprintf("%d lines to stdout that are no MCP messages, first", p.Lines)
 	}
 	return []draft{{
-		severity: report.SeverityLow, phase: p.Phase, capability: p.Capability, object: "stdout", order: math.MaxInt,
-		message: sentence("The server wrote %s %s", what, quoted(p.Sample)),
-		evidence: report.Evidence{
-			Time: report.At(in.End), Detail: "stdout: " + clean(p.Sample, 200), Attribution: report.AttributionPhase,
-		},
+		severity: report.SeverityLow, phase: p.Phase, capability: p.Capability, object: "stdout",
+		message:  sentence("The server wrote %s %s", what, quoted(p.Sample)),
+		evidence: evidenceAt(in.End, "stdout: "+clean(p.Sample, 200)),
 	}}
 }
 
@@ -63,11 +60,9 @@ func findBreaches(kinds ...breach.Kind) func(Input) []draft {
 				message = fmt.Sprintf(words.often, b.Count, quoted(b.Sample))
 			}
 			all = append(all, draft{
-				severity: words.severity, phase: b.Phase, capability: b.Capability, object: string(b.Kind), order: math.MaxInt,
-				message: sentence("%s", message),
-				evidence: report.Evidence{
-					Time: report.At(b.Time), Detail: string(b.Kind) + ": " + clean(b.Sample, breach.MaxSample), Attribution: report.AttributionPhase,
-				},
+				severity: words.severity, phase: b.Phase, capability: b.Capability, object: string(b.Kind),
+				message:  sentence("%s", message),
+				evidence: evidenceAt(b.Time, string(b.Kind)+": "+clean(b.Sample, breach.MaxSample)),
 			})
 		}
 		return all

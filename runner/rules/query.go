@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +36,7 @@ func findLeftStrings(in Input) (all []draft) {
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
 			message: sentence("%s put its argument %s into %s as it is: a part of %s was read as %s (%s: %s)", capital(name(a.Of)),
 				quoted(a.Field), into, quoted(clean(a.Value, 120)), language, s.Protocol, quoted(clean(s.Text, 200))),
-			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
-			order:    math.MaxInt,
+			evidence: evidenceAt(s.Time, s.Protocol+": "+clean(s.Text, 400)),
 		})
 	}
 	return all
@@ -52,8 +50,7 @@ func (in Input) operated(a attack.Attempt) []draft {
 				severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
 				message: sentence("%s handed its argument %s, which is to be a text, to MongoDB as it is: the operator in %s came there as one", capital(name(a.Of)),
 					quoted(a.Field), quoted(clean(a.Value, 120))),
-				evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
-				order:    math.MaxInt,
+				evidence: evidenceAt(s.Time, s.Protocol+": "+clean(s.Text, 400)),
 			}}
 		}
 	}

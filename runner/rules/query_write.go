@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -39,8 +38,7 @@ func findWritesPastGuards(in Input) (all []draft) {
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
 			message: sentence("%s changed %s by its argument %s (%s): %s; %s", capital(name(a.Of)), changedBy(s), quoted(a.Field), a.Form,
 				quoted(clean(strings.TrimSpace(a.Value), 160)), why),
-			evidence: report.Evidence{Time: report.At(s.Time), Attribution: report.AttributionPhase, Detail: s.Protocol + ": " + clean(s.Text, 400)},
-			order:    math.MaxInt,
+			evidence: evidenceAt(s.Time, s.Protocol+": "+clean(s.Text, 400)),
 		})
 	}
 	return all

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func findRecipients(in Input) (all []draft) {
 			severity: severity, phase: report.PhaseCall, capability: r.Of, object: clean(r.Address, 100),
 			message: sentence("%s sent a message to %s (%s) by %s%s; no argument, variable or text of its names that address", capital(name(r.Of)),
 				clean(r.Address, 100), r.Field, clean(r.Host, 100), beside),
-			evidence: r.Evidence, order: math.MaxInt,
+			evidence: r.Evidence,
 		})
 	}
 	return all

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -24,8 +23,7 @@ func findChangedRequests(in Input) (all []draft) {
 			severity: severity, phase: report.PhaseCall, capability: a.Of, object: a.Field,
 			message: sentence("%s sent a request of which its argument %s changed more than its own part, %s: %s became %s", capital(name(a.Of)),
 				quoted(a.Field), a.Form, quoted(clean(a.Value, 120)), quoted(clean(sent, 160))),
-			evidence: report.Evidence{Time: report.At(q.Time), Attribution: report.AttributionPhase, Detail: "request: " + clean(sent, 400)},
-			order:    math.MaxInt,
+			evidence: evidenceAt(q.Time, "request: "+clean(sent, 400)),
 		})
 	}
 	return all

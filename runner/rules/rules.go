@@ -8,6 +8,7 @@ package rules
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -178,10 +179,11 @@ type draft struct {
 	// mitigation replaces that of the rule.
 	mitigation string
 	// behind is who else may have done it.
-	behind report.Capability
-	// evidence has when it was seen, and order where that is in the profile.
+	behind   report.Capability
 	evidence report.Evidence
-	order    int
+	// order is the place of the effect in the profile, from 1; 0 for what no effect shows,
+	// which comes last.
+	order int
 }
 
 // whileInstalling are the rules for what no install script has anything to do with.
@@ -241,7 +243,7 @@ func Judge(in Input) []report.Finding {
 			}
 			e := found[k]
 			if e == nil {
-				e = &entry{order: d.order, Finding: report.Finding{
+				e = &entry{order: cmp.Or(d.order, math.MaxInt), Finding: report.Finding{
 					Rule: r.ID, Severity: d.severity, Title: r.Title, Message: d.message,
 					Mitigation: mitigation(r, d), ExceedsScope: d.exceeded,
 					Phase: d.phase, Capability: d.capability,
@@ -273,6 +275,11 @@ func mitigation(r Rule, d draft) string {
 	return strings.ReplaceAll(text, "{object}", clean(d.object, 128))
 }
 
+// evidenceAt returns evidence that no single system call gives.
+func evidenceAt(at time.Time, detail string) report.Evidence {
+	return report.Evidence{Time: report.At(at), Attribution: report.AttributionPhase, Detail: detail}
+}
+
 // each makes drafts of the effects of some kinds; judge returns false for what
 // is no finding.
 func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profile.Kind) []draft {
@@ -281,7 +288,7 @@ func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profil
 		if !slices.Contains(kinds, e.Kind) {
 			continue
 		}
-		d := draft{phase: e.Phase, capability: e.Capability, behind: e.AlternativeCause, evidence: e.Evidence(), order: i}
+		d := draft{phase: e.Phase, capability: e.Capability, behind: e.AlternativeCause, evidence: e.Evidence(), order: i + 1}
 		if judge(e, &d) {
 			all = append(all, d)
 		}

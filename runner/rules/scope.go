@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -35,11 +34,9 @@ func findUnused(in Input) []draft {
 		list := clean(strings.Join(entries, ", "), 256)
 		all = append(all, draft{
 			severity: report.SeverityInfo, phase: report.PhaseShutdown, capability: report.Capability{Kind: report.CapabilityServer},
-			object: list, order: math.MaxInt,
-			message: sentence("The declared scope has entries in %s that nothing in this audit used: %s", kind, list),
-			evidence: report.Evidence{
-				Time: report.At(in.End), Detail: string(kind) + ": " + list, Attribution: report.AttributionPhase,
-			},
+			object:   list,
+			message:  sentence("The declared scope has entries in %s that nothing in this audit used: %s", kind, list),
+			evidence: evidenceAt(in.End, string(kind)+": "+list),
 		})
 	}
 	return all

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"math"
-
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/squat"
@@ -46,7 +44,7 @@ func findDisguisedTools(in Input) []draft {
 func named(in Input, phase report.Phase, name, message string) draft {
 	return draft{
 		severity: report.SeverityMedium, phase: phase, capability: report.Capability{Kind: report.CapabilityServer}, object: name,
-		message: message, order: math.MaxInt,
-		evidence: report.Evidence{Time: report.At(in.End), Detail: clean(name, 214), Attribution: report.AttributionPhase},
+		message:  message,
+		evidence: evidenceAt(in.End, clean(name, 214)),
 	}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ func (in Input) ledOutByAttack() (all []draft) {
 			severity: severity, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause, object: inputs.OutsideDir,
 			message: sentence("%s %s %s, where its argument %s led %s (%s); %s", capital(name(a.Of)), reached(e), clean(e.Path, 256), quoted(a.Field),
 				a.Form, quoted(clean(a.Value, 120)), why),
-			evidence: e.Evidence(), order: math.MaxInt,
+			evidence: e.Evidence(),
 		})
 	}
 	return all

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -22,10 +21,8 @@ func findUnlisted(in Input) (all []draft) {
 		}
 		d := draft{
 			severity: report.SeverityMedium, phase: report.PhaseCall, capability: report.Capability{Kind: report.CapabilityTool, Name: t.Name}, object: t.Name,
-			message: sentence("The server answered a call of the tool %s, which no list of its tools has: %s", quoted(clean(t.Name, 64)), quoted(clean(t.Answer, 120))),
-			evidence: report.Evidence{Time: report.At(in.End), Attribution: report.AttributionPhase,
-				Detail: "tools/call " + clean(t.Name, 64) + ": " + clean(t.Answer, 400)},
-			order: math.MaxInt,
+			message:  sentence("The server answered a call of the tool %s, which no list of its tools has: %s", quoted(clean(t.Name, 64)), quoted(clean(t.Answer, 120))),
+			evidence: evidenceAt(in.End, "tools/call "+clean(t.Name, 64)+": "+clean(t.Answer, 400)),
 		}
 		if powerful.MatchString(t.Name) {
 			d.severity = report.SeverityHigh
