@@ -63,6 +63,9 @@ func (m Manifest) Or(known Manifest) Manifest {
 	return m
 }
 
+// Kinds are the kinds of lists, in the order in which they are read.
+var Kinds = []report.CapabilityKind{report.CapabilityTool, report.CapabilityResource, report.CapabilityResourceTemplate, report.CapabilityPrompt}
+
 // List returns the list of one kind.
 func (m *Manifest) List(of report.CapabilityKind) *[]json.RawMessage {
 	switch of {

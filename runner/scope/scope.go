@@ -99,7 +99,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
 	})
 	s.server.absorb(r.serverJSON(given.ServerJSON))
-	for _, kind := range []report.CapabilityKind{report.CapabilityTool, report.CapabilityResource, report.CapabilityResourceTemplate, report.CapabilityPrompt} {
+	for _, kind := range manifest.Kinds {
 		for _, item := range manifest.Items(kind, *m.List(kind)) {
 			of := report.Capability{Kind: kind, Name: item.Name}
 			d := r.read(of, report.ScopeText, fields(item))
