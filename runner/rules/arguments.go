@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -104,12 +105,7 @@ func enter(known map[string]Argument, name string, a Argument) {
 // documentation tells of addresses that no host has, which the audit makes up (RFC
 // 5737, RFC 3849), or makes of small numbers (RFC 1122, 3.2.1.3).
 func documentation(address netip.Addr) bool {
-	for _, reserved := range reservedAddresses {
-		if reserved.Contains(address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reservedAddresses, func(reserved netip.Prefix) bool { return reserved.Contains(address) })
 }
 
 var reservedAddresses = []netip.Prefix{

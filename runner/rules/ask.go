@@ -24,17 +24,11 @@ func (in Input) Routine() func(e profile.Effect) bool {
 // Runtime reports whether a program runs the code that its arguments name or hold.
 func Runtime(program string) bool { return runtimes.MatchString(path.Base(program)) }
 
-// ShellCommand returns the text that a shell was started with: sh -c TEXT.
-func ShellCommand(argv []string) string { return shellCommand(argv) }
-
 // Ours returns a function that reports whether a file is the server's own, the system's or a temporary one.
 func (in Input) Ours() func(name string) bool {
 	own := in.ownPaths()
 	return func(name string) bool { return own.owns(name) || own.temporary(name) || systemic(name) }
 }
-
-// Roots returns the directories on the command line that the server uses.
-func (in Input) Roots() []string { return in.roots() }
 
 // AsksForRoots reports whether the server has asked the client for its roots.
 func (in Input) AsksForRoots() bool {

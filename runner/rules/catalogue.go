@@ -64,13 +64,8 @@ func (r Rule) Parts() []Part {
 		{Name: "No finding", Items: r.Exempt},
 		{Name: "Expected false positives", Text: r.Expected},
 		{Name: "For whoever wrote the server", Text: r.Fix},
-		{Name: "For whoever runs it", Text: r.WhoRuns()},
+		{Name: "For whoever runs it", Text: strings.ReplaceAll(r.Mitigation, "{object}", "what the finding names")},
 	}, func(p Part) bool { return p.Text == "" && len(p.Items) == 0 })
-}
-
-// WhoRuns returns what helps whoever runs the server, without a finding at hand.
-func (r Rule) WhoRuns() string {
-	return strings.ReplaceAll(r.Mitigation, "{object}", "what the finding names")
 }
 
 // Reference is an entry of another catalogue that a rule is about.
@@ -143,12 +138,11 @@ func References() []Reference { return loaded().references }
 
 // LookUp finds a reference by its id.
 func LookUp(id string) (Reference, bool) {
-	for _, r := range References() {
-		if r.ID == id {
-			return r, true
-		}
+	i := slices.IndexFunc(References(), func(r Reference) bool { return r.ID == id })
+	if i < 0 {
+		return Reference{}, false
 	}
-	return Reference{}, false
+	return References()[i], true
 }
 
 // Find returns a rule by its id.

@@ -67,7 +67,7 @@ func (in Input) contacts() contacts {
 		if _, ok := in.Explains(e); ok {
 			c.follow[e.Capability] = true
 		}
-		if owner := ownerOf(egressUse(e).Host); owner != "" && !genericWords[owner] && in.Scope.Own(e.Capability).Mentions(owner) {
+		if owner := ownerOf(egressUse(e).Host); owner != "" && !lexicon.GenericWords[owner] && in.Scope.Own(e.Capability).Mentions(owner) {
 			if c.served[owner] == nil {
 				c.served[owner] = map[report.Capability]bool{}
 			}
@@ -79,12 +79,7 @@ func (in Input) contacts() contacts {
 
 // destinationHost is a destination without its port: what is looked up and what is connected
 // to are the same.
-func destinationHost(e profile.Effect) string {
-	if e.Host != "" {
-		return e.Host
-	}
-	return e.Address
-}
+func destinationHost(e profile.Effect) string { return cmp.Or(e.Host, e.Address) }
 
 // begins and ends tell of what belongs to no call: before the first, and after the
 // last.
@@ -250,7 +245,7 @@ func (c contacts) declared(e profile.Effect) contact {
 	address, err := netip.ParseAddr(e.Address)
 	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, toMetadata(e) && speaks(in.Scope.Covering(e.Capability), cloudTopics), registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
+	case nameless, toMetadata(e) && speaks(in.Scope.Covering(e.Capability), lexicon.CloudTopics), registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
 		return contact{}
 	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.AlternativeCause == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,
@@ -274,7 +269,7 @@ func (in Input) speaksOf(host string) bool {
 // host's owner: "yahoo" of mcp-yahoo-finance.
 func (in Input) calledAfter(host string) bool {
 	owner := ownerOf(host)
-	return owner != "" && !genericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
+	return owner != "" && !lexicon.GenericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
 }
 
 // ownerOf returns the label of a host name under which it was registered ("bbc" of www.bbc.co.uk); ""
@@ -309,11 +304,9 @@ func under(host string, domains []string) bool {
 // ofBrowser tells of what a browser does by itself, where the declaration speaks of
 // one: it looks for its own components, and for whether there is a network.
 func (in Input) ofBrowser(e profile.Effect) bool {
-	return under(destinationHost(e), browserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
+	return under(destinationHost(e), lexicon.BrowserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
 		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")
 }
-
-var browserHosts = lexicon.BrowserHosts
 
 // findContacts finds what a rule is about.
 func findContacts(rule string) func(Input) []draft {
@@ -324,10 +317,7 @@ func findContacts(rule string) func(Input) []draft {
 			if found.rule != rule {
 				return false
 			}
-			d.severity, d.object, d.exceeded = found.severity, destination(e), found.exceeded
-			if found.object != "" {
-				d.object = found.object
-			}
+			d.severity, d.object, d.exceeded = found.severity, cmp.Or(found.object, destination(e)), found.exceeded
 			separator := "; "
 			if strings.HasPrefix(found.why, "where ") || strings.HasPrefix(found.why, "besides ") {
 				separator = ", "

@@ -46,12 +46,10 @@ func findEnumeration(in Input) []draft {
 // directory, that a directory is in.
 func (g ownPaths) quarter(name string) string {
 	if inside, ok := g.inHome(name); ok {
-		first, _, _ := strings.Cut(inside, "/")
-		return g.home + "/" + first
+		return g.home + "/" + firstOf(inside)
 	}
 	if name == g.home {
 		return name
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
-	return "/" + first
+	return "/" + firstOf(strings.TrimPrefix(name, "/"))
 }

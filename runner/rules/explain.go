@@ -119,7 +119,7 @@ const maxBase = 255
 // command explains a program: the arguments of the exec are a command that was given,
 // or a shell was started with it; or it is a program that begins a command in one.
 func (x *explained) command(e profile.Effect) (Argument, bool) {
-	for _, text := range []string{strings.Join(e.Argv.Words(), " "), shellCommand(e.Argv.Words()), e.Path} {
+	for _, text := range []string{strings.Join(e.Argv.Words(), " "), ShellCommand(e.Argv.Words()), e.Path} {
 		if a, ok := x.commands[spaced(text)]; ok && text != "" {
 			return a, true
 		}
@@ -128,8 +128,8 @@ func (x *explained) command(e profile.Effect) (Argument, bool) {
 	return a, ok
 }
 
-// shellCommand is the text that a shell was started with: sh -c TEXT.
-func shellCommand(argv []string) string {
+// ShellCommand returns the text that a shell was started with: sh -c TEXT.
+func ShellCommand(argv []string) string {
 	if len(argv) < 3 || !shells[path.Base(argv[0])] {
 		return ""
 	}

@@ -45,15 +45,14 @@ func findSensitiveFiles(in Input) []draft {
 	}, profile.KindRead)
 }
 
-// processTools are the programs that list processes, and the directories of the system's own.
-var processTools, systemDirs = map[string]bool{"ps": true, "top": true, "pgrep": true, "pkill": true, "pidof": true, "pstree": true, "htop": true, "lsof": true, "fuser": true, "killall": true},
-	map[string]bool{"/bin": true, "/usr/bin": true, "/sbin": true, "/usr/sbin": true}
+// processTools are the programs that list processes.
+var processTools = map[string]bool{"ps": true, "top": true, "pgrep": true, "pkill": true, "pidof": true, "pstree": true, "htop": true, "lsof": true, "fuser": true, "killall": true}
 
 // listsProcesses reports whether a program of the system opened the environment or the mappings of a
 // process to list it: Debian's ps opens the environment of all, and what it prints is searched for decoys.
 func listsProcesses(e profile.Effect) bool {
 	base := path.Base(e.Path)
-	return strings.HasPrefix(e.Path, "/proc/") && (base == "environ" || base == "maps") && processTools[path.Base(e.Program)] && systemDirs[path.Dir(e.Program)]
+	return strings.HasPrefix(e.Path, "/proc/") && (base == "environ" || base == "maps") && processTools[path.Base(e.Program)] && bin[path.Dir(e.Program)]
 }
 
 // undeclared says how the declaration does not cover a read of a secret place; false

@@ -41,7 +41,7 @@ func (in Input) ownPaths() ownPaths {
 			g.brought(in.Command, e.Path)
 		}
 	}
-	g.dirs = append(g.dirs, in.roots()...)
+	g.dirs = append(g.dirs, in.Roots()...)
 	g.dirs = append(g.dirs, configuredPaths(in.Command, in.Env)...)
 	if in.Dir != "" {
 		g.dirs = append(g.dirs, in.Dir)
@@ -71,9 +71,6 @@ func (g ownPaths) name(text string) {
 	}
 }
 
-// genericWords name no server.
-var genericWords = lexicon.GenericWords
-
 // nameWords are the words of a name that tell it from others, at most 16: those of three
 // letters and more, without numbers before and behind them.
 func nameWords(text string) []string {
@@ -81,7 +78,7 @@ func nameWords(text string) []string {
 	for i, word := range found {
 		found[i] = strings.Trim(word, "0123456789")
 	}
-	found = slices.DeleteFunc(found, func(word string) bool { return len(word) < 3 || genericWords[word] })
+	found = slices.DeleteFunc(found, func(word string) bool { return len(word) < 3 || lexicon.GenericWords[word] })
 	return found[:min(len(found), 16)]
 }
 
@@ -113,12 +110,7 @@ func packageOf(name string) string {
 
 // owns reports whether a path is on the server's ground.
 func (g ownPaths) owns(name string) bool {
-	for _, dir := range g.dirs {
-		if places.Within(name, dir) {
-			return true
-		}
-	}
-	if places.Packaged(name) || isByproduct(name) {
+	if places.WithinAny(name, g.dirs) || places.Packaged(name) || isByproduct(name) {
 		return true
 	}
 	for dir := name; dir != "/" && dir != "." && dir != g.home; dir = path.Dir(dir) {
@@ -170,10 +162,8 @@ var cacheDirs = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/reg
 // SQLite (sqlite.org/tempfiles.html).
 func isByproduct(name string) bool {
 	base := path.Base(name)
-	for _, suffix := range []string{".lock", "-journal", "-wal", "-shm", ".pid"} {
-		if strings.HasSuffix(base, suffix) {
-			return !systemic(name) || base == ".pwd.lock"
-		}
+	if slices.ContainsFunc([]string{".lock", "-journal", "-wal", "-shm", ".pid"}, func(suffix string) bool { return strings.HasSuffix(base, suffix) }) {
+		return !systemic(name) || base == ".pwd.lock"
 	}
 	in := path.Base(path.Dir(name))
 	return base == "__pycache__" || in == "__pycache__" && strings.Contains(base, ".pyc") || strings.Contains(name, "/.npm/_logs") ||
@@ -193,12 +183,7 @@ func (g ownPaths) temporary(name string) bool {
 }
 
 func temporary(name string) bool {
-	for _, dir := range scratches {
-		if places.Within(name, dir) {
-			return true
-		}
-	}
-	return !isFile(name)
+	return places.WithinAny(name, scratches) || !isFile(name)
 }
 
 // isFile reports whether a path names an ordinary file, and no device, pipe or
@@ -210,10 +195,5 @@ func isFile(name string) bool {
 
 // systemic reports whether a path belongs to the machine and to nobody's home.
 func systemic(name string) bool {
-	for _, dir := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"} {
-		if places.Within(name, dir) {
-			return true
-		}
-	}
-	return false
+	return places.WithinAny(name, []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"})
 }

@@ -93,15 +93,9 @@ func eachText(m manifest.Manifest, visit func(of report.Capability, field, text 
 	server := report.Capability{Kind: report.CapabilityServer}
 	visit(server, "name", manifest.Text(m.ServerName))
 	visit(server, "instructions", manifest.Text(m.Instructions))
-	for _, list := range []struct {
-		kind  report.CapabilityKind
-		items []json.RawMessage
-	}{
-		{report.CapabilityTool, m.Tools}, {report.CapabilityResource, m.Resources},
-		{report.CapabilityResourceTemplate, m.ResourceTemplates}, {report.CapabilityPrompt, m.Prompts},
-	} {
-		for _, item := range manifest.Items(list.kind, list.items) {
-			of := report.Capability{Kind: list.kind, Name: item.Name}
+	for _, kind := range manifest.Kinds {
+		for _, item := range manifest.Items(kind, *m.List(kind)) {
+			of := report.Capability{Kind: kind, Name: item.Name}
 			for _, key := range slices.Sorted(maps.Keys(item.Members)) {
 				var value any
 				if key == "icons" || json.Unmarshal(item.Members[key], &value) != nil {

@@ -21,11 +21,8 @@ var addressed = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]*:(?:\\?/){2}(?:[^/@\s"\\]*@
 // its texts or its schema: the default of an argument is a host that it says it goes to.
 func namedHosts(m manifest.Manifest) map[report.Capability]map[string]bool {
 	all := map[report.Capability]map[string]bool{}
-	for kind, list := range map[report.CapabilityKind][]json.RawMessage{
-		report.CapabilityTool: m.Tools, report.CapabilityResource: m.Resources,
-		report.CapabilityResourceTemplate: m.ResourceTemplates, report.CapabilityPrompt: m.Prompts,
-	} {
-		for _, raw := range list {
+	for _, kind := range manifest.Kinds {
+		for _, raw := range *m.List(kind) {
 			found := addressed.FindAllSubmatch(raw, maxNamed)
 			if len(found) == 0 {
 				continue

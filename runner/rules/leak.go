@@ -81,29 +81,26 @@ func (wanted outcome) share(r route, took []leak.Leak) []leak.Leak {
 
 // leaksAs makes one finding for each way and destination, whatever took it.
 func leaksAs(wanted outcome) func(Input) []draft {
-	return func(in Input) []draft { return findLeaks(in, wanted) }
-}
-
-func findLeaks(in Input, wanted outcome) []draft {
-	var all []draft
-	order, ways := in.routes()
-	for _, r := range order {
-		took := wanted.share(r, ways[r])
-		if len(took) == 0 {
-			continue
+	return func(in Input) (all []draft) {
+		order, ways := in.routes()
+		for _, r := range order {
+			took := wanted.share(r, ways[r])
+			if len(took) == 0 {
+				continue
+			}
+			slices.SortStableFunc(took, func(a, b leak.Leak) int { return in.leakSeverity(b).Rank() - in.leakSeverity(a).Rank() })
+			first := took[0]
+			message := sentence("%s %s %s, %s", subject(profile.Effect{Where: first.Where}), verb(first), secrets(took), encodings(took))
+			for _, l := range took {
+				all = append(all, draft{
+					severity: in.leakSeverity(first), phase: first.Phase, capability: first.Capability,
+					object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
+					evidence: l.Evidence(), order: len(in.Profile.Effects) + 1,
+				})
+			}
 		}
-		slices.SortStableFunc(took, func(a, b leak.Leak) int { return in.leakSeverity(b).Rank() - in.leakSeverity(a).Rank() })
-		first := took[0]
-		message := sentence("%s %s %s, %s", subject(profile.Effect{Where: first.Where}), verb(first), secrets(took), encodings(took))
-		for _, l := range took {
-			all = append(all, draft{
-				severity: in.leakSeverity(first), phase: first.Phase, capability: first.Capability,
-				object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
-				evidence: l.Evidence(), order: len(in.Profile.Effects) + 1,
-			})
-		}
+		return all
 	}
-	return all
 }
 
 // allowed tells what is no finding.

@@ -4,10 +4,16 @@ import "github.com/mcpaudit/mcpaudit/runner/words"
 
 // lexicon holds the names of hosts and topics that rules know.
 var lexicon = words.Read[struct {
-	TelemetryHosts, TelemetryTopics, BrowserHosts, CloudTopics, AccountTopics []string
-	GenericWords                                                              words.Set
-	GivingWords                                                               []string
-	ProgramPurposes                                                           []struct {
+	// TelemetryHosts take reports on how a program is used, or how it failed; who says
+	// so uses the TelemetryTopics.
+	TelemetryHosts, TelemetryTopics []string
+	// BrowserHosts are asked by browsers by themselves.
+	BrowserHosts               []string
+	CloudTopics, AccountTopics []string
+	// GenericWords name no server.
+	GenericWords    words.Set
+	GivingWords     []string
+	ProgramPurposes []struct {
 		Programs words.Set
 		Topics   []string
 	}

@@ -11,13 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// cloudTopics are the words of those who work with a cloud.
-var cloudTopics = lexicon.CloudTopics
-
 // ofMetadata reports whether an effect leads to a metadata service that was asked for more
 // than which machine this is, and that nothing in the declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
-	return toMetadata(e) && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), cloudTopics)
+	return toMetadata(e) && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), lexicon.CloudTopics)
 }
 
 // toMetadata reports whether an effect leads to a metadata service.

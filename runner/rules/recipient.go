@@ -45,7 +45,5 @@ func findRecipients(in Input) (all []draft) {
 // nobody reports whether an address is one that the audit or its sinkhole made up.
 func nobody(address string) bool {
 	_, domain, isMailbox := strings.Cut(address, "@")
-	return isMailbox && slices.ContainsFunc(madeUp, func(reserved string) bool {
-		return domain == reserved || strings.HasSuffix(domain, "."+reserved)
-	})
+	return isMailbox && under(domain, madeUp)
 }

@@ -148,10 +148,8 @@ func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard)
 
 // boundBy quotes where a capability says that it keeps to a directory; "" where it does not.
 func (in Input) boundBy(of report.Capability) string {
-	for _, clause := range in.Scope.Covering(of).Files {
-		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
-			return whose(clause, of)
-		}
+	if clause, ok := in.statedBound(of); ok {
+		return whose(clause, of)
 	}
 	for said := range strings.SplitSeq(in.saidOf(of), ".") {
 		if bounded.MatchString(said) && !unbound.MatchString(said) {
@@ -244,7 +242,7 @@ func (in Input) ledOutHonestly() []draft {
 			d.message = sentence("%s; the server had asked for the client's roots, and it lies in none of them", did)
 			return true
 		}
-		roots := in.roots()
+		roots := in.Roots()
 		if len(roots) == 0 || slices.ContainsFunc(roots, func(root string) bool { return root == "/" || places.Below(e.Path, root) }) {
 			return false
 		}
@@ -276,9 +274,9 @@ func reached(e profile.Effect) string {
 	return change(e)
 }
 
-// roots are the directories on the command line that the server uses: those that it
+// Roots returns the directories on the command line that the server uses: those that it
 // has opened, or something below them, or has tried to.
-func (in Input) roots() []string {
+func (in Input) Roots() []string {
 	var found []string
 	for i, arg := range in.Command {
 		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
