@@ -15,6 +15,7 @@ package noise
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
@@ -143,12 +144,7 @@ func (f *Filter) Executed(program string, argv []string) {
 }
 
 func learn(known []string, dir string) []string {
-	for _, k := range known {
-		if k == dir {
-			return known
-		}
-	}
-	if len(known) == maxPrefixes {
+	if slices.Contains(known, dir) || len(known) == maxPrefixes {
 		return known
 	}
 	return append(known, strings.Clone(dir))

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -11,17 +12,7 @@ import (
 // component reports whether one of the directories of name, or name itself, is
 // called so.
 func component(name, called string) bool {
-	for rest := name; ; {
-		at := strings.Index(rest, called)
-		if at < 0 {
-			return false
-		}
-		end := at + len(called)
-		if at > 0 && rest[at-1] == '/' && (end == len(rest) || rest[end] == '/') {
-			return true
-		}
-		rest = rest[end:]
-	}
+	return strings.Contains(name, "/"+called+"/") || strings.HasSuffix(name, "/"+called)
 }
 
 // devices may be read and written by anybody, to no effect.
@@ -74,13 +65,8 @@ func isLoader(f *Filter, a Access) bool {
 	if !sharedObject(base) {
 		return false
 	}
-	if a.Failed || places.WithinAny(a.Path, system) {
+	if a.Failed || places.WithinAny(a.Path, system) || slices.ContainsFunc(f.prefixes, func(prefix string) bool { return places.Within(a.Path, prefix+"/lib") }) {
 		return true
-	}
-	for _, prefix := range f.prefixes {
-		if places.Within(a.Path, prefix+"/lib") {
-			return true
-		}
 	}
 	// That of a runtime which a virtual environment, another prefix, points to.
 	name, _, _ := strings.Cut(strings.TrimPrefix(base, "lib"), ".so")
@@ -131,15 +117,8 @@ var packageTrees = []string{"node_modules", "site-packages", "dist-packages", ".
 var manifests = set("package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "pnpm-workspace.yaml")
 
 func isPackage(_ *Filter, a Access) bool {
-	if manifests[path.Base(a.Path)] || strings.Contains(a.Path, "/pkg/mod/") && component(a.Path, "go") {
-		return true
-	}
-	for _, tree := range packageTrees {
-		if component(a.Path, tree) {
-			return true
-		}
-	}
-	return false
+	return manifests[path.Base(a.Path)] || strings.Contains(a.Path, "/pkg/mod/") && component(a.Path, "go") ||
+		slices.ContainsFunc(packageTrees, func(tree string) bool { return component(a.Path, tree) })
 }
 
 // isInterpreter: the files of the runtimes that were executed, by their prefix,
@@ -153,14 +132,8 @@ func isInterpreter(f *Filter, a Access) bool {
 		return true
 	}
 	for _, prefix := range f.prefixes {
-		inside, ok := strings.CutPrefix(a.Path, prefix+"/")
-		if !ok {
-			continue
-		}
-		for _, dir := range runtimeDirs {
-			if places.Within(inside, dir) {
-				return true
-			}
+		if inside, ok := strings.CutPrefix(a.Path, prefix+"/"); ok && places.WithinAny(inside, runtimeDirs) {
+			return true
 		}
 	}
 	return places.WithinAny(a.Path, f.managers) || len(f.managers) > 0 && component(a.Path, "pyenv.d")
