@@ -105,7 +105,7 @@ func ObeyedAt(name string) (Obeyed, bool) {
 		return Obeyed{}, false
 	}
 	for _, o := range obeyed {
-		if slices.Contains(o.bases, base) || slices.ContainsFunc(o.below, func(part string) bool { return strings.Contains(name, part) }) ||
+		if slices.Contains(o.bases, base) || hasPart(name, o.below) ||
 			Packaged(name) && slices.Contains(o.installed, path.Ext(base)) {
 			return o, true
 		}

@@ -3,7 +3,10 @@
 // and imports no other package of this module.
 package places
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // PortDNS is where names are looked up (RFC 1035, 4.2).
 const PortDNS = 53
@@ -31,12 +34,7 @@ func Within(name, dir string) bool {
 
 // WithinAny is Within for one of some directories.
 func WithinAny(name string, dirs []string) bool {
-	for _, dir := range dirs {
-		if Within(name, dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dirs, func(dir string) bool { return Within(name, dir) })
 }
 
 // Below reports whether a clean path lies below a directory, and is not that itself.

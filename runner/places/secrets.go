@@ -91,7 +91,7 @@ func Locate(name string) (Secret, bool) {
 		return Secret{}, false
 	}
 	base := path.Base(name)
-	if base == environmentFile.bases[0] || strings.HasPrefix(base, ".env.") && !template(base) {
+	if base == environmentFile.bases[0] || strings.HasPrefix(base, ".env.") && !hasEnd(base, templates) {
 		return environmentFile, true
 	}
 	if strings.HasPrefix(name, "/proc/") {
@@ -99,13 +99,8 @@ func Locate(name string) (Secret, bool) {
 		return otherProcess, other && slices.Contains(processFiles, base)
 	}
 	for _, p := range secrets {
-		if slices.Contains(p.bases, base) {
+		if slices.Contains(p.bases, base) || hasPart(name, p.below) && !public(name) {
 			return p, true
-		}
-		for _, part := range p.below {
-			if strings.Contains(name, part) && !public(name) {
-				return p, true
-			}
 		}
 	}
 	return Secret{}, false
@@ -121,10 +116,8 @@ func Sought(name string) (Secret, bool) {
 		}
 	}
 	for _, p := range secrets {
-		for _, dir := range p.around {
-			if strings.HasSuffix(name, dir) {
-				return p, true
-			}
+		if hasEnd(name, p.around) {
+			return p, true
 		}
 	}
 	return Secret{}, false
@@ -169,13 +162,17 @@ func sample(name string) bool {
 	return false
 }
 
-func template(base string) bool {
-	for _, suffix := range []string{".example", ".sample", ".template", ".dist", ".defaults"} {
-		if strings.HasSuffix(base, suffix) {
-			return true
-		}
-	}
-	return false
+// templates are the endings of environment files without secrets.
+var templates = []string{".example", ".sample", ".template", ".dist", ".defaults"}
+
+// hasPart reports whether a path contains one of some parts.
+func hasPart(name string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// hasEnd reports whether a path ends in one of some ways.
+func hasEnd(name string, ends []string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // What is a secret wherever it is, for a key is a key also among the libraries, and may be
@@ -204,5 +201,5 @@ var keptNames, keptPaths = func() (names map[string]bool, parts []string) {
 // capitals: "Cookies" is a browser's file, "cookies" a package.
 func Kept(name string) bool {
 	lower := strings.ToLower(name)
-	return keptNames[path.Base(lower)] || keptNames[path.Base(name)] || slices.ContainsFunc(keptPaths, func(part string) bool { return strings.Contains(lower, part) })
+	return keptNames[path.Base(lower)] || keptNames[path.Base(name)] || hasPart(lower, keptPaths)
 }
