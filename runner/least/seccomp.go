@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // The actions and comparisons of the OCI runtime specification, which are those of
@@ -104,10 +105,10 @@ func seccomp(b basis) profile {
 
 // taken are the calls of families of which none was made, and all of which were watched.
 func (b basis) taken() (calls, what []string) {
-	watched := map[string]bool{}
-	for _, name := range b.needs.Unmade {
-		watched[name] = true
+	if len(b.needs.Calls) == 0 {
+		return nil, nil
 	}
+	watched := words.SetOf(b.needs.Unmade...)
 	if b.needs.Processes {
 		delete(watched, "fork") // it may be a clone without CLONE_THREAD
 	}
@@ -116,10 +117,7 @@ func (b basis) taken() (calls, what []string) {
 			calls, what = append(calls, f.Calls...), append(what, f.Name)
 		}
 	}
-	if len(b.needs.Calls) == 0 {
-		return nil, nil
-	}
-	if slices.Contains(b.needs.Unmade, "socket") {
+	if watched["socket"] {
 		what = append(what, "sockets")
 	} else if !slices.Contains(b.needs.Sockets, "other") {
 		what = append(what, fmt.Sprintf("sockets other than %s", strings.Join(slices.Sorted(maps.Keys(b.domains())), ", ")))

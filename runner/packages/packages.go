@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,11 +96,7 @@ func (p Package) report(all []locked) report.Package {
 // Command returns the command line of a program of the package; of "" it is the program that npx and uvx start:
 // the only one, or the one with the name of the package.
 func (i Installed) Command(program string) ([]string, error) {
-	names := make([]string, 0, len(i.programs))
-	for name := range i.programs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(i.programs))
 	_, own, _ := strings.Cut("/"+i.Report.Identifier, "/")
 	own = own[strings.LastIndex(own, "/")+1:]
 	switch {
