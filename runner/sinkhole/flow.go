@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// The bounds of what is handed over, in bytes: of one flow, so that none can push
-// the others out, and of all. None of it is held here. What is beyond is counted.
+// The bounds of what is handed over, in bytes: of one flow, so that none can crowd out
+// the others, and of all. What exceeds them is only counted.
 const (
 	maxFlow = 64 << 20
 	maxKept = 512 << 20
 )
 
-// flow records what one connection or datagram sends. It is safe for concurrent use:
-// an HTTP server reads ahead while a request is being answered.
+// flow records what one connection or datagram sends. It is safe for concurrent use: an
+// HTTP server reads ahead while it answers a request.
 type flow struct {
 	server *Server
 
 	mu sync.Mutex
-	// about holds what all parts have in common; spoken: something came since the
-	// last, at about.Time.
+	// about holds what all parts share; spoken is set when data arrived since the last
+	// part, first at about.Time.
 	about  Capture
 	spoken bool
 	data   []byte
-	// offset of data in the flow, size of the flow so far, and how much of it was
-	// kept in earlier parts and this.
+	// offset of data in the flow, size of the flow so far, and bytes kept of it.
 	offset, size, kept int64
 	parts              int
-	// branched: what came is in flows of its own.
+	// branched is set when the data are in flows of their own.
 	branched bool
 }
 
@@ -40,7 +39,7 @@ func (s *Server) newFlow(source, dest netip.AddrPort, protocol string) *flow {
 	}}
 }
 
-// Write takes in what was sent. It never fails.
+// Write records what was sent. It never fails.
 func (f *flow) Write(p []byte) (int, error) {
 	sent := len(p)
 	f.mu.Lock()
@@ -66,8 +65,8 @@ func (f *flow) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
-// describe changes what this part and the next are called. An empty word leaves
-// what is there.
+// describe names the protocol, host and request of this part and the next. An empty text
+// changes nothing.
 func (f *flow) describe(protocol, host, request string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,8 +81,8 @@ func (f *flow) describe(protocol, host, request string) {
 	}
 }
 
-// part ends a part: what comes next was said separately, and says itself what it
-// is. It makes none if nothing was sent since the last.
+// part ends a part, unless nothing was sent since the last. What follows is a new
+// request.
 func (f *flow) part() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +92,7 @@ func (f *flow) part() {
 	f.about.Request, f.about.Continues = "", false
 }
 
-// end ends the flow; it makes a part in any case if there was none.
+// end ends the flow. It emits at least one part.
 func (f *flow) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,8 +101,7 @@ func (f *flow) end() {
 	}
 }
 
-// branch makes a flow for one of the things that are said at the same time on a
-// connection.
+// branch makes a flow for one of several concurrent requests on a connection.
 func (f *flow) branch() *flow {
 	f.mu.Lock()
 	defer f.mu.Unlock()

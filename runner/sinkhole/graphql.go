@@ -9,16 +9,16 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// The bounds of a query in GraphQL: its tokens, how deep its fields lie, and how many
-// the answer has.
+// The bounds of a GraphQL query: its tokens, the depth of its fields, and the fields of
+// the answer.
 const (
 	maxTokens  = 4096
 	maxDepth   = 12
 	maxAnswers = 1024
 )
 
-// graphQL returns the operation that a request asks for in its body, or else in its query (GraphQL over HTTP), with
-// the fragments it needs, and its text; nil if it asks for none.
+// graphQL returns the GraphQL document in the body of a request, or else in its URL (GraphQL over HTTP), and its text;
+// nil if there is none.
 func graphQL(r *http.Request, sent []byte) (*ast.QueryDocument, string) {
 	var body struct {
 		Query string `json:"query"`
@@ -50,7 +50,7 @@ func answerGraphQL(document *ast.QueryDocument, url string) any {
 	return map[string]any{"data": data}
 }
 
-// fill gives an object what a selection asks for.
+// fill sets the fields of an object that a selection requests.
 func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth int) {
 	for _, each := range selection {
 		if s.left--; s.left < 0 || depth == 0 {
@@ -69,8 +69,8 @@ func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth i
 	}
 }
 
-// value is a text, a number and so on by the name of a field, or what it selects: a
-// list where the name is a plural, unless it is a page of a connection.
+// value returns a scalar that fits the name of a field, or an object with the fields it
+// selects: in a list if the name is a plural, unless it is a page of a connection.
 func (s *selected) value(f *ast.Field, depth int) any {
 	if len(f.SelectionSet) == 0 {
 		return guess(f.Name, s.url)

@@ -26,14 +26,14 @@ const (
 	idleTimeout    = 20 * time.Second
 	// maxStreams is how many requests a connection of HTTP/2 has at a time.
 	maxStreams = 16
-	// maxUpload is how much of them it may send ahead, in bytes.
+	// maxUpload is the flow-control window for their bodies, in bytes.
 	maxUpload = 64 << 10
-	// bodyTimeout is how long the next piece of a body is waited for.
+	// bodyTimeout is how long the next piece of a body may take.
 	bodyTimeout = 5 * time.Second
 )
 
-// http answers requests, one connection at a time. What comes is taken in raw:
-// what a request is not, is evidence too.
+// http serves one connection. It records the raw bytes: what is no request is evidence,
+// too.
 func (t *conversation) http() {
 	if first, _ := t.in.Peek(3); string(first) == "PRI" {
 		t.http2()
@@ -56,8 +56,8 @@ func (t *conversation) http() {
 	_ = server.Serve(one) // ends with the connection
 }
 
-// http2 answers requests of HTTP/2. On the wire they are compressed and mixed:
-// each is taken in as its text and by itself.
+// http2 serves one connection of HTTP/2. On the wire requests are compressed and
+// interleaved: each is recorded by itself, as text.
 func (t *conversation) http2() {
 	t.flow.describe(t.webProtocol(), "", "")
 	_ = t.conn.SetDeadline(time.Time{}) // the deadlines are the HTTP server's now
@@ -81,8 +81,8 @@ func (t *conversation) http2() {
 	})
 }
 
-// read takes in a body. One that breaks off, or whose client waits to be answered
-// first, is answered all the same.
+// read reads a body as far as it comes: the request is answered even if the body breaks
+// off, or the client waits for the answer first.
 func read(w http.ResponseWriter, r *http.Request, to io.Writer) {
 	control, buffer := http.NewResponseController(w), make([]byte, 4096)
 	for {
@@ -116,7 +116,7 @@ func (t *conversation) webProtocol() string {
 	return "http"
 }
 
-// requested names the part that ends here.
+// requested describes the part that ends here.
 func (t *conversation) requested(f *flow, r *http.Request) {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -131,8 +131,7 @@ func (t *conversation) requested(f *flow, r *http.Request) {
 	f.describe("", host, r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
 }
 
-// answer answers a request, whose body was sent, as a service would that has nothing
-// special to say.
+// answer answers a request with body sent as an ordinary service would.
 func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byte) {
 	if now := t.server.config.Now; now != nil {
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
@@ -198,8 +197,8 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 // protobuf matches the media types of one Protocol Buffers message, as Connect, Twirp and OpenTelemetry send it.
 var protobuf = lazyregexp.New(`^application/(?:x-|vnd\.google\.)?proto(?:buf)?\b`)
 
-// dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): its clients fall
-// back on the resolver of the system.
+// dnsMessage is the media type of DNS over HTTPS (RFC 8484, 6): refused clients fall back
+// to the system's resolver.
 const dnsMessage = "application/dns-message"
 
 // The bodies of answers.
@@ -208,17 +207,16 @@ const (
 	bodyHTML = "<!DOCTYPE html>\n<html><head><title>OK</title></head><body><p>" + pageText + "</p></body></html>\n"
 	bodyXML  = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>ok</status></response>\n"
 	bodyText = "OK\n"
-	// bodyFeed is for who reads XML where JSON is nobody's surprise (RFC 4287, 1.1).
+	// bodyFeed is for clients that expect XML where JSON is usual (RFC 4287, 1.1).
 	bodyFeed = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><id>urn:note</id><title>note</title><updated>" + moment + "</updated>" +
 		"<entry><id>urn:note:1</id><title>note</title><summary>" + pageText + "</summary><published>" + moment + "</published><updated>" + moment + "</updated>" +
 		"<author><name>note</name></author><link href=\"https://example.com/1\"/></entry></feed>\n"
 )
 
-// pageText is the text of every page: a sentence that no server says by itself.
+// pageText is the text of every page. No server says it by itself.
 const pageText = "This page is a placeholder."
 
-// Quoted reports whether a text, such as an answer of the server, has something in it that
-// only an answer of the sinkhole says.
+// Quoted reports whether a text quotes an answer of the sinkhole.
 func Quoted(text string) bool {
 	return strings.Contains(text, pageText) || strings.Contains(text, moment)
 }
@@ -236,14 +234,14 @@ var (
 	asFeed = content{kind: "application/atom+xml; charset=utf-8", body: bodyFeed}
 )
 
-// endings of paths that say what is there.
+// endings maps file extensions to contents.
 var endings = map[string]content{
 	".json": asJSON, ".html": asHTML, ".htm": asHTML, ".php": asHTML, ".xml": asXML, ".rss": asXML, ".atom": asXML,
 	".txt": asText, ".md": asText, ".csv": asText, ".log": asText,
 }
 
-// contentFor picks what fits a request: by the ending of its path, unless it accepts
-// JSON and no page, then by what it accepts.
+// contentFor picks the content for a request by the extension of its path, unless it
+// accepts JSON and no page, and then by what it accepts.
 func contentFor(accept, requested string) content {
 	accept = strings.ToLower(accept)
 	html, json := strings.Index(accept, "text/html"), strings.Index(accept, "json")
@@ -262,15 +260,14 @@ func contentFor(accept, requested string) content {
 	}
 }
 
-// tunnel plays the proxy that the client takes us for and goes on with what it
-// sends through.
+// tunnel answers CONNECT as a proxy would and serves what comes through the tunnel.
 func (t *conversation) tunnel(w http.ResponseWriter, r *http.Request) {
 	conn, rest, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
 	defer func() { _ = conn.Close() }() // whatever it says, nobody is there to hear it
-	// Below the tap: what is inside finds out by itself what to take in.
+	// Below the tap: the conversation inside records by itself.
 	below := conn.(*closing).Conn.(*tapped).Conn
 	read, _ := rest.Peek(rest.Reader.Buffered()) // no more than there is
 	inside := newConversation(t.server, t.flow, &ahead{below, io.MultiReader(bytes.NewReader(bytes.Clone(read)), below)}, t.to)

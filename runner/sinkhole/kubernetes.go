@@ -11,15 +11,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// resource is one of a Kubernetes API: its group and version, its name in paths, its kind,
-// and whether it is in a namespace.
+// resource is a resource of the Kubernetes API.
 type resource struct {
 	groupVersion, plural, kind string
 	namespaced                 bool
 }
 
-// resources are those that every cluster has, as far as its clients ask for them
-// ("Kubernetes API Reference").
+// resources are those of every cluster that clients commonly use ("Kubernetes API
+// Reference").
 var resources = []resource{
 	{"v1", "pods", "Pod", true}, {"v1", "services", "Service", true}, {"v1", "configmaps", "ConfigMap", true}, {"v1", "secrets", "Secret", true},
 	{"v1", "serviceaccounts", "ServiceAccount", true}, {"v1", "persistentvolumeclaims", "PersistentVolumeClaim", true}, {"v1", "events", "Event", true},
@@ -33,16 +32,16 @@ var resources = []resource{
 	{"metrics.k8s.io/v1beta1", "pods", "PodMetrics", true}, {"metrics.k8s.io/v1beta1", "nodes", "NodeMetrics", false},
 }
 
-// The paths of Kubernetes' API (its "API Concepts"): of a group's version, and of its
-// resources: of all of one, of one by its name, and of a part of that.
+// The paths of the Kubernetes API ("API Concepts"): of a group version, of its resources
+// with name and subresource, and of its OpenAPI document.
 var (
 	groupVersion = lazyregexp.New(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/?$`)
 	resourcePath = lazyregexp.New(`^/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))/(?:namespaces/([^/]+)/([a-z]+)|([a-z]+))(?:/([^/]+)(?:/([a-z]+))?)?$`)
 	openAPIPath  = lazyregexp.New(`^/openapi/v3/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))$`)
 )
 
-// kubernetes is a cluster with one object of each kind; what is made there is as its
-// maker says.
+// kubernetes is a cluster with one object of each kind. Created objects are returned as
+// they were sent.
 func kubernetes(r *http.Request, sent []byte) any {
 	client := strings.Contains(r.Header.Get("Accept"), "k8s.io") || strings.Contains(strings.ToLower(r.UserAgent()), "kube") ||
 		strings.HasSuffix(r.Host, ":6443") || strings.HasPrefix(r.Host, "kubernetes")
@@ -70,7 +69,7 @@ func kubernetes(r *http.Request, sent []byte) any {
 	}
 }
 
-// groupVersions are all, the core's first.
+// groupVersions returns all group versions, the core's first.
 func groupVersions() (all []string) {
 	for _, one := range resources {
 		if !slices.Contains(all, one.groupVersion) {
@@ -114,8 +113,8 @@ func openAPIPaths() map[string]any {
 	return paths
 }
 
-// openAPI says of each resource no more than that its fields are checked by the server:
-// kubectl would check them itself, by schemas, if it were not so.
+// openAPI declares that the server validates the fields of each resource: otherwise
+// kubectl would need schemas to validate them itself.
 func openAPI(of string) any {
 	group, version, _ := strings.Cut(of, "/")
 	if version == "" {
@@ -134,7 +133,7 @@ func openAPI(of string) any {
 	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": "v1.30.0"}, "paths": paths}
 }
 
-// ofResource answers a request for the resource that a path names, by the parts of that.
+// ofResource answers a request for a resource; part is the match of resourcePath.
 func ofResource(method string, part []string, sent []byte) any {
 	apiVersion, namespace, plural, name, sub := part[1]+part[2], part[3], part[4]+part[5], part[6], part[7]
 	kind := strings.ToUpper(plural[:1]) + strings.TrimSuffix(plural[1:], "s")
@@ -156,7 +155,7 @@ func ofResource(method string, part []string, sent []byte) any {
 	}
 }
 
-// clusterObject is one that is well: what the kinds have in common, of the same type in all.
+// clusterObject returns a healthy object.
 func clusterObject(apiVersion, kind, namespace, name string) map[string]any {
 	ready := map[string]any{"type": "Ready", "status": "True", "reason": "Note", "message": "note", "lastTransitionTime": moment}
 	object := map[string]any{
@@ -188,7 +187,7 @@ func clusterObject(apiVersion, kind, namespace, name string) map[string]any {
 	return object
 }
 
-// made is an object as its maker has sent it, with what the cluster adds.
+// made returns an object as it was sent, with what the cluster adds.
 func made(object map[string]any, sent []byte) any {
 	var body map[string]any
 	if json.Unmarshal(sent, &body) != nil {

@@ -7,13 +7,11 @@ import (
 	"strings"
 )
 
-// maxLine bounds a line of a protocol that is made of lines, in bytes; what is
-// longer comes as several.
+// maxLine is the longest line in bytes; longer ones are split.
 const maxLine = 4096
 
-// dialogue serves a protocol that is made of lines: it greets the client, unless that has
-// spoken already, and sends what answer returns for each line, until the client is gone or
-// answer says that the session is over.
+// dialogue serves a protocol of lines: it greets the client, unless the client spoke
+// first, and sends what answer returns for each line until the session is over.
 func (t *conversation) dialogue(protocol, greeting string, answer func(line string) (reply string, over bool)) {
 	greet := t.in.Buffered() == 0
 	t.flow.describe(protocol, t.host, "")
@@ -34,7 +32,7 @@ func (t *conversation) dialogue(protocol, greeting string, answer func(line stri
 	}
 }
 
-// verb is the first word of a line, in capitals.
+// verb returns the first word of a line in upper case.
 func verb(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return strings.ToUpper(word)

@@ -14,9 +14,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// fallbackPorts are listened on where nothing redirects: those of protocols by
-// which something is sent away. Ports that servers themselves like to listen on
-// (3000, 8000, 8080, ...) are not ours to take.
+// fallbackPorts are listened on where nothing redirects: ports of protocols that carry
+// data away. Ports that servers commonly listen on (3000, 8000, 8080, ...) are left to
+// them.
 var fallbackPorts = []int{21, 22, 25, 53, 80, 110, 143, 443, 465, 587, 853, 993, 995, 1883, 2525, 4444, 6667, 8443, 9418}
 
 // lookTimeout bounds the look whether connections are redirected.
@@ -43,7 +43,7 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// fallBack listens on the ports themselves. One that cannot be had is left out.
+// fallBack listens on the ports themselves, as far as they are free.
 func (s *Server) fallBack() {
 	var refused error
 	for _, f := range families() {
@@ -82,8 +82,8 @@ func (s *Server) listenUDP(network string, port int) error {
 	})
 }
 
-// redirected reports whether a connection to a port of no listener arrives at l. It
-// is asked before anybody else could connect.
+// redirected reports whether a connection to a port without a listener arrives at l. It
+// must be called before anybody else can connect.
 func redirected(l *net.TCPListener) bool {
 	const discard = "9" // RFC 863
 	ours, err := net.DialTimeout("tcp4", net.JoinHostPort(probeIPv4.String(), discard), lookTimeout)

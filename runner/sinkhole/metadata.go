@@ -22,9 +22,9 @@ func isMetadata(to netip.Addr, host string) bool {
 	return to.IsLinkLocalUnicast() || strings.HasPrefix(host, "metadata.") || slices.Contains(MetadataHosts, to.String()) || slices.Contains(MetadataHosts, host)
 }
 
-// metadata answers as if there were no cloud: a client that finds its metadata here would
-// rely on it. It grants the session token of IMDSv2 alone, which opens nothing by itself:
-// who gets one shows by the next request what it wanted.
+// metadata answers as if there were no cloud: a client that found metadata here would
+// rely on it. It grants only the session token of IMDSv2, which opens nothing by itself:
+// the next request shows what the client wants.
 func metadata(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut || r.URL.Path != tokenPath {
 		http.NotFound(w, r)
@@ -40,9 +40,9 @@ func metadata(w http.ResponseWriter, r *http.Request) {
 // Amazon EC2 User Guide).
 const tokenPath = "/latest/api/token"
 
-// identityPaths are patterns (path.Match) of what says which machine this is: what the
-// detectors of resources of OpenTelemetry and of the clouds' libraries read. Credentials,
-// user data and attributes, which hold secrets, are elsewhere.
+// identityPaths are patterns (path.Match) of metadata that identify the machine, as the
+// resource detectors of OpenTelemetry and of cloud libraries read them. They contain no
+// credentials, user data or attributes, which hold secrets.
 var identityPaths = []string{
 	"/",
 	"/latest/dynamic/instance-identity/document",
@@ -55,9 +55,9 @@ var identityPaths = []string{
 	"/metadata/instance", "/metadata/instance/compute",
 }
 
-// Metadata tells of a capture that went to a metadata service: its name, or its address
-// where it was not looked up, and whether no more was asked for than which machine this is.
-// What brought no request says neither. It is "" for other captures.
+// Metadata returns the metadata service that a capture went to, by name or else by
+// address, and whether the request only asked for the machine's identity. service is ""
+// for other captures and those without a request.
 func (c Capture) Metadata() (service string, identity bool) {
 	service = cmp.Or(c.Named, c.Destination.Addr().Unmap().String())
 	if c.Size == 0 || !slices.Contains(MetadataHosts, service) {

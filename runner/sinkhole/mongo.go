@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The messages of MongoDB ("MongoDB Wire Protocol") by their codes, and the flags of OP_MSG.
+// The opcodes of MongoDB ("MongoDB Wire Protocol") and the flags of OP_MSG.
 const (
 	opReply = 1
 	opQuery = 2004
@@ -34,8 +34,8 @@ func beginsMongo(first []byte) bool {
 	return (code == opQuery || code == opMsg) && length > mongoHeader && length <= maxMongo
 }
 
-// mongo lets everybody in who brings no password, and has a database with one collection
-// of one document. Who brings one is refused: SCRAM has the server prove that it knows it.
+// mongo accepts clients without a password and has one collection with one document. It
+// refuses passwords: in SCRAM the server must prove that it knows them.
 func (t *conversation) mongo() {
 	t.flow.describe("mongodb", t.host, "")
 	in := t.received()
@@ -66,8 +66,8 @@ func (t *conversation) mongo() {
 	}
 }
 
-// mongoCommand is the document of a message; nil where that has none. silent: it is to have
-// no answer.
+// mongoCommand returns the document of a message, or nil; silent is set if the client
+// expects no answer.
 func mongoCommand(code uint32, body []byte) (command bson.Raw, silent bool) {
 	if len(body) < 5 {
 		return nil, false
@@ -97,7 +97,7 @@ func mongoCommand(code uint32, body []byte) (command bson.Raw, silent bool) {
 	return nil, false
 }
 
-// documentAt is the document that bytes begin with; nil if that is none.
+// documentAt returns the document at the start of b, or nil.
 func documentAt(b []byte) bson.Raw {
 	if len(b) < 5 {
 		return nil
@@ -109,7 +109,7 @@ func documentAt(b []byte) bson.Raw {
 	return bson.Raw(b[:size])
 }
 
-// mongoReply is the message that answers another.
+// mongoReply encodes the answer to a message.
 func mongoReply(code, to uint32, answer bson.D) []byte {
 	document, err := bson.Marshal(answer)
 	if err != nil {
@@ -127,7 +127,7 @@ func mongoReply(code, to uint32, answer bson.D) []byte {
 	return append(append(message, head...), document...)
 }
 
-// answerMongo returns what a command is answered with.
+// answerMongo returns the answer to a command.
 func answerMongo(name string, command bson.Raw) bson.D {
 	lower := strings.ToLower(name)
 	if strings.HasPrefix(lower, "sasl") || lower == "authenticate" {
@@ -147,11 +147,11 @@ func answerMongo(name string, command bson.Raw) bson.D {
 	return append(answer, bson.E{Key: "ok", Value: 1.0})
 }
 
-// mongoNote is the one document that there is.
+// mongoNote is the only document.
 var mongoNote = bson.D{{Key: "_id", Value: bson.ObjectID{11: 1}}, {Key: "name", Value: "note"}, {Key: "title", Value: "note"}, {Key: "count", Value: 1}}
 
-// mongoBatches are the lists that commands are answered with, in cursors that are at their
-// end (MongoDB, "Database Commands").
+// mongoBatches are the results of commands that return an exhausted cursor (MongoDB,
+// "Database Commands").
 var mongoBatches = map[string]bson.A{
 	"find": {mongoNote}, "aggregate": {mongoNote}, "getmore": {},
 	"listcollections": {bson.D{
@@ -160,7 +160,7 @@ var mongoBatches = map[string]bson.A{
 	"listindexes": {bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}}},
 }
 
-// mongoServer holds what the handshake says of the server.
+// mongoServer is the answer to the handshake.
 var mongoServer = bson.D{
 	{Key: "helloOk", Value: true}, {Key: "isWritablePrimary", Value: true}, {Key: "ismaster", Value: true}, {Key: "readOnly", Value: false},
 	{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48000000}, {Key: "maxWriteBatchSize", Value: 100000},
@@ -168,14 +168,13 @@ var mongoServer = bson.D{
 	{Key: "minWireVersion", Value: 0}, {Key: "maxWireVersion", Value: 21},
 }
 
-// mongoStats is how much there is of a database or a collection.
+// mongoStats are the statistics of a database or collection.
 var mongoStats = bson.D{
 	{Key: "db", Value: "app"}, {Key: "ns", Value: "app.notes"}, {Key: "collections", Value: 1}, {Key: "objects", Value: 1}, {Key: "count", Value: 1},
 	{Key: "size", Value: 64}, {Key: "dataSize", Value: 64}, {Key: "storageSize", Value: 4096}, {Key: "nindexes", Value: 1},
 }
 
-// mongoAnswers are the fields that other commands are answered with; none but that all is
-// well for those that are not here.
+// mongoAnswers are the answers to other commands; unknown ones get only "ok".
 var mongoAnswers = map[string]bson.D{
 	"hello": mongoServer, "ismaster": mongoServer, "collstats": mongoStats, "dbstats": mongoStats,
 	"buildinfo":     {{Key: "version", Value: "7.0.0"}, {Key: "versionArray", Value: bson.A{7, 0, 0, 0}}, {Key: "modules", Value: bson.A{}}},

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// The packets that a session of MySQL begins with (protocol 10): three bytes of
-// length, a sequence number, the body.
+// Bodies of MySQL packets (protocol 10); three bytes of length and a sequence number
+// precede them.
 const (
 	mysqlGreeting = "\x0a8.0.36\x00" + "\x01\x00\x00\x00" + "saltsalt\x00" + // version, connection, salt
 		"\x09\x82" + "\x2d" + "\x02\x00" + "\x08\x00" + // capabilities, character set, status, capabilities
@@ -15,7 +15,7 @@ const (
 	mysqlEOF = "\xfe\x00\x00\x02\x00"
 )
 
-// The commands of MySQL's protocol that are answered otherwise than with OK.
+// The commands of MySQL's protocol that are not answered with OK.
 const (
 	mysqlQuit    = 1
 	mysqlQuery   = 3
@@ -24,7 +24,7 @@ const (
 	mysqlForget  = 25
 )
 
-// mysql lets a client in, whatever its password is, to a database without rows.
+// mysql accepts any password and has a database without rows.
 func (t *conversation) mysql() {
 	t.flow.describe("mysql", t.host, "MySQL login")
 	if !t.say(mysqlPacket(0, mysqlGreeting)) {
@@ -49,7 +49,7 @@ func (t *conversation) mysql() {
 	}
 }
 
-// readPacket reads one packet, of which it keeps the beginning.
+// readPacket reads one packet and keeps its beginning.
 func readPacket(in io.Reader) (sequence byte, body []byte, err error) {
 	header := make([]byte, 4)
 	if _, err := io.ReadFull(in, header); err != nil {
@@ -64,7 +64,7 @@ func readPacket(in io.Reader) (sequence byte, body []byte, err error) {
 	return header[3], body, err
 }
 
-// mysqlReply answers a command; "" where that is not answered.
+// mysqlReply returns the answer to a command; "" if it has none.
 func mysqlReply(command []byte, prepared map[uint32]statement) string {
 	switch command[0] {
 	case mysqlQuery:
@@ -97,7 +97,7 @@ func mysqlReply(command []byte, prepared map[uint32]statement) string {
 	}
 }
 
-// mysqlRows is the result of a statement, in text or in binary.
+// mysqlRows encodes the result of a statement, in text or binary.
 func mysqlRows(s statement, inBinary bool) string {
 	if s.columns == nil {
 		return mysqlPacket(1, mysqlOK)
@@ -120,16 +120,16 @@ func mysqlRows(s statement, inBinary bool) string {
 	return mysqlPackets(append(packets, mysqlEOF))
 }
 
-// mysqlColumn is the definition of a column of texts.
+// mysqlColumn encodes the definition of a text column.
 func mysqlColumn(name string) string {
 	return counted("def") + counted("") + counted("") + counted("") + counted(name) + counted(name) +
 		"\x0c" + "\x2d\x00" + "\xff\x00\x00\x00" + "\xfd" + "\x00\x00" + "\x00" + "\x00\x00" // character set, length, type, flags, decimals
 }
 
-// counted is a text behind its length, which is below 251.
+// counted prefixes a text with its length, which is below 251.
 func counted(text string) string { return string([]byte{byte(len(text))}) + text }
 
-// mysqlPackets are bodies that answer a command, each in a packet.
+// mysqlPackets encodes the packets that answer a command.
 func mysqlPackets(bodies []string) (all string) {
 	for i, body := range bodies {
 		all += mysqlPacket(byte(i+1), body)

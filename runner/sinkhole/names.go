@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// Fake is where the addresses of names are, but for those of well-known hosts (owned). Guards against requests to private and
-// reserved networks take it for public, and nobody can rent a host there: it is the
-// United States' Department of Defense's (IANA IPv4 Address Space Registry; ADR 37).
+// Fake contains the addresses of all names but those of well-known hosts (owned). Guards against requests to private and
+// reserved networks take it for public, and nobody can rent a host there: it belongs to the
+// United States' Department of Defense (IANA IPv4 Address Space Registry; ADR 37).
 var Fake = netip.MustParsePrefix("28.0.0.0/8")
 
-// maxNames bounds the names whose addresses are remembered. A tunnel that asks
-// for more gets addresses still, which lead back to no name.
+// maxNames bounds the remembered names. A DNS tunnel that looks up more still gets
+// addresses, which map back to no name.
 const maxNames = 16384
 
-// mostTries is how many addresses in a row may be taken before one of another range is chosen.
+// mostTries bounds how many taken addresses are skipped before another range is used.
 const mostTries = 32
 
 // names maps names to addresses by hash, the same in every run unless two collide.
@@ -25,9 +25,9 @@ type names struct {
 	mu        sync.Mutex
 	addresses map[string]netip.Addr
 	held      map[netip.Addr]string
-	// tried are the unlikely names that an address was asked for.
+	// tried are the unlikely names that were looked up before.
 	tried map[string]bool
-	// lookups counts those of names that change their address.
+	// lookups counts the look-ups of names that change their address.
 	lookups map[string]int
 }
 
@@ -36,9 +36,8 @@ func newNames() *names {
 }
 
 // unregistered reports whether an unlikely name does not exist yet: it does from the
-// second time on that its address is asked for. A server that makes names up to find
-// out whether it is watched asks once; one that means the name asks again, and what it
-// sends there is seen.
+// second look-up of its address on. A server that makes up names to find out whether it
+// is watched asks once; one that means the name asks again, and shows what it sends there.
 func (n *names) unregistered(name string, address bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -51,7 +50,7 @@ func (n *names) unregistered(name string, address bool) bool {
 	return true
 }
 
-// looked counts a look-up of a name, and returns how many there were.
+// looked counts a look-up of a name and returns their number.
 func (n *names) looked(name string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,15 +87,15 @@ func (n *names) address(name string) netip.Addr {
 	return a
 }
 
-// name is the one that an address was handed out for; "" if none was.
+// name returns the name that an address was given to; "" if none.
 func (n *names) name(a netip.Addr) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.held[a]
 }
 
-// hashed is an address of a range whose last byte is neither 0 nor 255, which some
-// programs take for a network's.
+// hashed returns an address in a range by the hash of a name. The last byte is neither 0
+// nor 255, which some programs take for network addresses.
 func hashed(name string, within netip.Prefix) netip.Addr {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // never fails

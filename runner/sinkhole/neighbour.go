@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// maxNeighbours bounds the services of the machine that are stood in for, by number.
+// maxNeighbours bounds the number of simulated local services.
 const maxNeighbours = 16
 
-// neighbours answers connections to addresses on the loopback from now on, as if services of
-// the machine had them. One that somebody listens on already stays theirs.
+// neighbours starts to answer connections to loopback addresses as if local services
+// listened there, unless somebody does already.
 func (s *Server) neighbours(all []netip.AddrPort) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -29,7 +29,7 @@ func (s *Server) neighbours(all []netip.AddrPort) {
 	}
 }
 
-// stoodInFor reports whether an address on the loopback is answered like any other.
+// stoodInFor reports whether a loopback address belongs to a simulated service.
 func (s *Server) stoodInFor(at netip.AddrPort) bool {
 	s.opening.Lock()
 	defer s.opening.Unlock()

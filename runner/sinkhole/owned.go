@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// owned are the ranges that the hosts of well-known services have their addresses in, as these publish them or are
-// registered for them, or for those whom they pay for it. A program can tell by such a host that it is not answered
-// by its owner, and most servers ask one of them. What is below a name has that name's.
+// owned are address ranges of well-known services, as published by or registered for them or their hosting companies.
+// A program could otherwise see that its answers do not come from the owner, and most servers ask one of these hosts.
+// A name below one has the same range.
 var owned = ranges(map[string]string{
 	"140.82.112.0/20":  "github.com ghcr.io",              // https://api.github.com/meta
 	"185.199.108.0/22": "githubusercontent.com github.io", // the same
@@ -47,7 +47,7 @@ func ranges(names map[string]string) map[string]netip.Prefix {
 	return all
 }
 
-// rangeOf is where the address of a name is, in lower case: Fake, unless it is one of those.
+// rangeOf returns the range for the address of a name in lower case: Fake, unless it is owned.
 func rangeOf(name string) netip.Prefix {
 	for rest := strings.TrimSuffix(name, "."); rest != ""; _, rest, _ = strings.Cut(rest, ".") {
 		if prefix, ok := owned[rest]; ok {
@@ -57,7 +57,7 @@ func rangeOf(name string) netip.Prefix {
 	return Fake
 }
 
-// Gave reports whether the sinkhole can have resolved a name to an address.
+// Gave reports whether the sinkhole may have resolved a name to an address.
 func Gave(name string, at netip.Addr) bool {
 	within := rangeOf(strings.ToLower(name))
 	if Fake.Contains(at) || within == Fake {
@@ -73,7 +73,7 @@ func Gave(name string, at netip.Addr) bool {
 	return false
 }
 
-// OfService reports whether an address is one of a well-known service, or of no host at all.
+// OfService reports whether the sinkhole gives such addresses to names.
 func OfService(at netip.Addr) bool {
 	for _, prefix := range owned {
 		if prefix.Contains(at) {
@@ -83,7 +83,7 @@ func OfService(at netip.Addr) bool {
 	return Fake.Contains(at)
 }
 
-// following is the next address of a range, in a circle.
+// following returns the next address of a range, cyclically.
 func following(a netip.Addr, within netip.Prefix) netip.Addr {
 	if next := a.Next(); within.Contains(next) {
 		return next

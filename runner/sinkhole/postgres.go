@@ -23,8 +23,8 @@ const (
 // bytes (MAX_STARTUP_PACKET_LENGTH).
 const maxStartup = 10000
 
-// postgres ends TLS where that is asked for, asks for the password in the clear,
-// and has a database without rows.
+// postgres terminates TLS on request, asks for the password in the clear, and has a
+// database without rows.
 func (t *conversation) postgres() {
 	t.flow.describe("postgres", t.host, "PostgreSQL start")
 	in := t.received()
@@ -53,14 +53,14 @@ func (t *conversation) postgres() {
 	}
 }
 
-// maxStatements is how many statements a session may have prepared, and how many may be
-// in one query; betweenQueries how long the next may take: clients keep sessions.
+// maxStatements bounds the prepared statements of a session and the statements of a query.
+// betweenQueries is how long the next query may take: clients keep sessions open.
 const (
 	maxStatements  = 256
 	betweenQueries = 2 * time.Minute
 )
 
-// pgSession is one of a client that has started: whatever its password is, it gets in.
+// pgSession serves a client after its startup message. It accepts any password.
 func (t *conversation) pgSession(in io.Reader, parameters []byte) {
 	t.flow.describe("postgres", "", "PostgreSQL start "+strings.ReplaceAll(strings.Trim(string(parameters), "\x00"), "\x00", " "))
 	s := &pgSession{Backend: pgproto3.NewBackend(in, t.conn), prepared: map[string]statement{}, status: 'I'}
@@ -93,8 +93,8 @@ func (t *conversation) pgFlush(s *pgSession) error {
 	return s.Flush()
 }
 
-// pgSettings has what clients are told of the server at the start, and rely on
-// (PostgreSQL, 55.2.7).
+// pgSettings are parameters that clients are told at the start and rely on (PostgreSQL,
+// 55.2.7).
 var pgSettings = map[string]string{
 	"server_version": "16.3", "server_encoding": "UTF8", "client_encoding": "UTF8", "DateStyle": "ISO, MDY", "TimeZone": "UTC",
 	"integer_datetimes": "on", "standard_conforming_strings": "on", "is_superuser": "off",
@@ -109,7 +109,7 @@ type pgSession struct {
 	status   byte
 }
 
-// answer answers a message; false when it was the last.
+// answer answers a message; it returns false after the last.
 func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
 	switch m := message.(type) {
 	case *pgproto3.Query:
@@ -155,7 +155,7 @@ func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
 // pgText is the type of all columns and parameters (pg_type.oid of text).
 const pgText = 25
 
-// describe tells the columns of a statement; false if it has none.
+// describe sends the columns of a statement; false if it has none.
 func (s *pgSession) describe(of statement) bool {
 	if of.columns == nil {
 		return false
@@ -170,7 +170,7 @@ func (s *pgSession) describe(of statement) bool {
 	return true
 }
 
-// run answers the statement that is bound with its rows and with what was done.
+// run executes the bound statement: it sends its rows and the command tag.
 func (s *pgSession) run() {
 	switch s.bound.verb {
 	case "":
@@ -204,7 +204,7 @@ func (s *pgSession) run() {
 
 var errMessage = errors.New("not a message of PostgreSQL")
 
-// readMessage reads a length, which counts itself, and what it is of.
+// readMessage reads the body of a message behind its length, which counts itself.
 func readMessage(in io.Reader) ([]byte, error) {
 	header := make([]byte, 4)
 	if _, err := io.ReadFull(in, header); err != nil {

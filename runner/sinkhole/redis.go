@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// redis plays an empty Redis server: it accepts every write, and finds nothing. It speaks RESP2,
-// and RESP3 to clients that ask for it (Redis serialization protocol specification).
+// redis is an empty Redis server that accepts every write. It speaks RESP2, and RESP3 on
+// request (Redis serialization protocol specification).
 func (t *conversation) redis() {
 	t.flow.describe("redis", t.host, "")
 	in := bufio.NewReader(t.received())
@@ -24,7 +24,7 @@ func (t *conversation) redis() {
 	}
 }
 
-// redisReply is the answer to a command, whose argument is the first; third: in RESP3.
+// redisReply returns the answer to a command with its first argument; third selects RESP3.
 func redisReply(command, argument string, third bool) string {
 	if command == "CLIENT" {
 		command += " " + strings.ToUpper(argument)
@@ -43,7 +43,7 @@ func redisReply(command, argument string, third bool) string {
 // redisHello is the reply to HELLO up to the value of the last property, proto.
 const redisHello = "+server\r\n+redis\r\n+version\r\n+6.0.16\r\n+id\r\n:1\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n+modules\r\n*0\r\n+proto\r\n"
 
-// redisReplies are the answers in RESP2 and in RESP3 to commands that are not just told OK.
+// redisReplies are the answers in RESP2 and RESP3 to commands not answered with OK.
 var redisReplies = func() map[string][2]string {
 	same := func(reply string) [2]string { return [2]string{reply, reply} }
 	all := map[string][2]string{
@@ -77,8 +77,8 @@ const (
 
 var errRESP = errors.New("not a command of Redis")
 
-// readCommand reads one command, an array of strings, and returns its first word
-// in capitals, and the second.
+// readCommand reads one command, an array of strings, and returns its first word in
+// upper case and its second.
 func readCommand(in *bufio.Reader) (command, argument string, err error) {
 	words, err := readLength(in, '*', maxWords)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// MaxRefusal is how much of a refusal is read, in bytes.
+// MaxRefusal bounds the bytes read of a refusal.
 const MaxRefusal = 32 << 10
 
-// The bounds of what is read out of a refusal: the length of a name in bytes, the steps
-// of a path, the fields, and how deep issues lie in issues.
+// The bounds of what is read from a refusal: bytes of a name, steps of a path, fields,
+// nesting of issues, and bytes of a literal.
 const (
 	maxName     = 64
 	maxSteps    = 8
@@ -25,9 +25,9 @@ const (
 	maxDocument = 4 // that are looked for in one text
 )
 
-// missingFields reads in the error of a tool which fields of an answer it missed, or
-// found to be of another type. It knows the words of runtimes and of the libraries
-// that check answers, and no service's own.
+// missingFields reads from a tool's error which fields it missed in an answer, or found
+// to have another type. It knows the messages of runtimes and validation libraries, and
+// none of any service.
 func missingFields(refusal string) []field {
 	refusal = refusal[:min(len(refusal), MaxRefusal)]
 	for _, read := range []func(string) []field{issuesIn, treeIn, worded} {
@@ -44,8 +44,7 @@ func missingFields(refusal string) []field {
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n")
 
-// issue holds what Zod says of one value (its versions 3 and 4), and Pydantic's errors()
-// with other names.
+// issue is an issue of Zod (versions 3 and 4) or an error of Pydantic's errors().
 type issue struct {
 	Path       []any           `json:"path"`
 	Loc        []any           `json:"loc"`
@@ -62,7 +61,7 @@ type issue struct {
 	Errors [][]issue `json:"errors"`
 }
 
-// issuesIn finds a list of issues in a text, be it in an object.
+// issuesIn finds a list of issues in a text.
 func issuesIn(text string) []field {
 	for range maxDocument {
 		start := strings.Index(text, "[")
@@ -78,7 +77,7 @@ func issuesIn(text string) []field {
 	return nil
 }
 
-// issuesOf are those of the list that a text begins with, which may break off.
+// issuesOf decodes the list at the start of a text, which may break off.
 func issuesOf(text string) (issues []issue) {
 	list := json.NewDecoder(strings.NewReader(text))
 	if _, err := list.Token(); err != nil {
@@ -94,12 +93,12 @@ func issuesOf(text string) (issues []issue) {
 	return issues
 }
 
-// fieldsOf are the fields that issues below a place speak of.
+// fieldsOf returns the fields that issues below a place are about.
 func fieldsOf(issues []issue, at []any, depth int) (found []field) {
 	for _, i := range issues {
 		place := append(slices.Clone(at), append(i.Path, i.Loc...)...)
 		if alternative := i.alternative(); alternative != nil && depth > 0 {
-			// Those of Zod 3 have whole paths, those of version 4 begin at the union.
+			// Zod 3 gives whole paths, Zod 4 paths from the union on.
 			if i.Errors == nil {
 				place = at
 			}
@@ -116,7 +115,7 @@ func fieldsOf(issues []issue, at []any, depth int) (found []field) {
 	return found
 }
 
-// alternative is the one of a union that misses least.
+// alternative returns the branch of a union with the fewest issues.
 func (i issue) alternative() (least []issue) {
 	all := i.Errors
 	for _, u := range i.Unions {
@@ -130,7 +129,7 @@ func (i issue) alternative() (least []issue) {
 	return least
 }
 
-// field is the one at a place that an issue speaks of.
+// field returns the field that an issue at a place is about.
 func (i issue) field(place []any) (field, bool) {
 	f, ok := at(place)
 	if !ok || i.Code == "" && i.Type == "" || i.Code == "unrecognized_keys" {
@@ -140,7 +139,7 @@ func (i issue) field(place []any) (field, bool) {
 	return f, len(f.literal) <= maxLiteral && (f.kind != "" || f.literal != "" || f.path != "")
 }
 
-// expected is the type, or the literal in JSON, that an issue asks for.
+// expected returns the type, or the literal in JSON, that an issue expects.
 func (i issue) expected() (kind, literal string) {
 	var expected string
 	isText := json.Unmarshal(i.Expected, &expected) == nil
@@ -163,7 +162,7 @@ func (i issue) expected() (kind, literal string) {
 	}
 }
 
-// tree holds what z.treeifyError of Zod 4 makes of issues.
+// tree is the output of z.treeifyError of Zod 4.
 type tree struct {
 	Errors     []string        `json:"errors"`
 	Properties map[string]tree `json:"properties"`
@@ -208,10 +207,10 @@ func (t tree) each(place []any, do func(place []any, message string)) {
 	}
 }
 
-// ofValue matches what Zod says of one value.
+// ofValue matches Zod's message about one value.
 var ofValue = lazyregexp.New(`\b[Ee]xpected ` + valueWord + `,? received`)
 
-// at is the field at the end of steps of strings and numbers.
+// at returns the field at the end of steps, which are strings and numbers.
 func at(steps []any) (field, bool) {
 	if len(steps) > maxSteps {
 		return field{}, false
@@ -233,7 +232,7 @@ func at(steps []any) (field, bool) {
 	return field{path: strings.Join(names, ".")}, true
 }
 
-// name matches a field as far as it can be a step of a path.
+// name matches a step of a path.
 var name = lazyregexp.New(fmt.Sprintf(`^[A-Za-z_$@][\w$@-]{0,%d}$`, maxName-1))
 
 func quoted(text string) string {
@@ -241,8 +240,7 @@ func quoted(text string) string {
 	return string(literal)
 }
 
-// checked has what Pydantic's types of errors (pydantic-core, error types) say was
-// expected.
+// checked maps Pydantic's error types (pydantic-core) to the expected types.
 var checked = map[string]string{
 	"string_type": "string", "int_type": "integer", "int_parsing": "integer", "float_type": "number", "float_parsing": "number",
 	"bool_type": "boolean", "bool_parsing": "boolean", "list_type": "array", "dict_type": "object", "model_type": "object",

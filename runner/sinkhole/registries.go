@@ -8,14 +8,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
-// Registries say what the launchers of packages (npx, uvx, ...) depend on. In a
-// closed network they start what is installed or cached, if they are quick to
-// see that nobody is there.
+// Registries make package launchers (npx, uvx, ...) work in a closed network: they start
+// what is installed or cached if they learn at once that no registry answers.
 type Registries struct {
-	// Absent are domains that must not resolve: a launcher would believe what it
-	// is answered there, and does not give up soon where nothing answers.
+	// Absent are domains that must not resolve: a launcher would believe answers from
+	// there, and would wait long for none.
 	Absent []string
-	// Env tells the launchers to be content with what they have.
+	// Env makes the launchers use what is installed.
 	Env []string
 }
 
@@ -30,7 +29,7 @@ var registries = map[pkgmanager.Registry]Registries{
 	},
 }
 
-// RegistriesOf finds the package managers in a command, be it in a script of a shell.
+// RegistriesOf finds the package managers in a command, also within a shell script.
 func RegistriesOf(command []string) Registries {
 	var all Registries
 	separates := func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", r) }
@@ -45,15 +44,15 @@ func RegistriesOf(command []string) Registries {
 	return all
 }
 
-// versions finds requests for which versions there are of a package, in npm and in PyPI: what those who look for
-// an update of themselves ask.
+// versions matches requests for the versions of a package in npm or PyPI, as programs that look for updates of
+// themselves send them.
 var versions = lazyregexp.New(`^GET /(?:pypi/[\w.-]{1,64}/json|simple/[\w.-]{1,64}/|(?:-/package/)?(?:@[\w.-]{1,64}(?:/|%2[Ff]))?[\w.-]{1,64}(?:/latest|/dist-tags)?) HTTP/[\d.]+$`)
 
-// maxQuestion bounds the request of who only asks for versions, in bytes with its headers.
+// maxQuestion bounds a request for versions, in bytes with its headers.
 const maxQuestion = 2 << 10
 
-// Registry tells of a capture that went to a registry of packages: the host, and the request, where that asks
-// which versions there are of one package, and nothing else. The host is "" for other captures, and where nothing was asked.
+// Registry returns the package registry that a capture went to, and its request if that only asks for the versions of
+// one package. The host is "" for other captures and those without a request.
 func (c Capture) Registry() (host, request string) {
 	if c.Size == 0 || c.Named == "" || c.Protocol == "dns" || !slices.ContainsFunc(RegistriesOf([]string{"npm", "pip"}).Absent, func(domain string) bool {
 		return c.Named == domain || strings.HasSuffix(c.Named, "."+domain)

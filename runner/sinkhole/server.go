@@ -29,16 +29,14 @@ const (
 type Config struct {
 	// Authority signs the certificates of TLS.
 	Authority *Authority
-	// Absent are domains that must not resolve, lest what is looked for there is
-	// waited for.
+	// Absent are domains that must not resolve, see Registries.
 	Absent []string
-	// Now tells the date that the server sees; nil: the true one.
+	// Now returns the time that the server sees; nil for the true one.
 	Now func() time.Time
 }
 
-// Server answers whatever comes to a closed network namespace. All that it
-// reads comes from a hostile server: every buffer has a limit, every wait a
-// deadline, and the number of both is bounded.
+// Server answers all traffic of a closed network namespace. All its input is hostile:
+// every buffer has a limit, every wait a deadline, and the number of both is bounded.
 type Server struct {
 	config   Config
 	names    *names
@@ -47,29 +45,28 @@ type Server struct {
 	captures chan Capture
 	budget   budget
 	flows    atomic.Uint64
-	// late counts the captures that nobody took in time.
+	// late counts captures that were not received in time.
 	late  atomic.Int64
 	notes []string
 
-	// stopped is closed when Close waits no longer for captures to be taken.
+	// stopped is closed when Close stops waiting for captures to be received.
 	stopped chan struct{}
-	// opening is held by whoever opens listeners; missed are the addresses on the loopback that
-	// there were to be listeners for, and ending says that there may be no more.
+	// opening guards missed and ending: missed are the loopback addresses to listen on, and
+	// no listener may be added once ending is set.
 	opening   sync.Mutex
 	missed    []netip.AddrPort
 	ending    bool
 	listeners []*net.TCPListener
 	packets   []*net.UDPConn
 	running   sync.WaitGroup
-	// handing is held by those who hand over a capture, closed what it guards.
+	// handing is held while a capture is sent; it guards closed.
 	handing sync.RWMutex
 	closed  bool
 	open    connections
 }
 
-// Serve starts a server in the network namespace of the calling thread. The
-// caller takes what comes from Captures until that is closed; a server under
-// audit that is faster than the caller has to wait.
+// Serve starts a server in the network namespace of the calling thread. The caller must
+// receive from Captures until it is closed; the server under audit waits meanwhile.
 func Serve(config Config) (*Server, error) {
 	s := &Server{
 		config: config, names: newNames(), answers: newAnswers(), captures: make(chan Capture), budget: newBudget(maxKept),
@@ -87,10 +84,10 @@ func Serve(config Config) (*Server, error) {
 	return s, nil
 }
 
-// Captures returns what came. It is closed by Close.
+// Captures returns the channel of captures. Close closes it.
 func (s *Server) Captures() <-chan Capture { return s.captures }
 
-// Notes returns what could not be had, for the report. They are complete after Close.
+// Notes returns limitations for the report. They are complete after Close.
 func (s *Server) Notes() []string {
 	notes := slices.Clone(s.notes)
 	if n := s.late.Load(); n > 0 {
@@ -99,8 +96,8 @@ func (s *Server) Notes() []string {
 	return notes
 }
 
-// Close ends the server. What has been sent by then is still captured, as far as
-// somebody takes it within a few seconds.
+// Close stops the server. Data sent before are still captured if they are received
+// within a few seconds.
 func (s *Server) Close() {
 	soon := time.Now().Add(lastCalls)
 	s.opening.Lock()
@@ -129,8 +126,7 @@ func (s *Server) Close() {
 	close(s.captures)
 }
 
-// emit hands a capture over. It waits for whoever takes it: what cannot be taken
-// in must not be lost.
+// emit sends a capture. It waits for the receiver, so that nothing is lost.
 func (s *Server) emit(c Capture) {
 	s.handing.RLock()
 	defer s.handing.RUnlock()
@@ -180,7 +176,7 @@ func (s *Server) converse(conn *net.TCPConn) {
 	newConversation(s, f, conn, destination).serve()
 }
 
-// budget bounds what may still be taken of something, by many.
+// budget is a shared amount that can only be spent.
 type budget struct{ left *atomic.Int64 }
 
 func newBudget(n int64) budget {
@@ -189,14 +185,14 @@ func newBudget(n int64) budget {
 	return b
 }
 
-// take takes up to n and returns how much. Once there was not enough there is
-// nothing any more.
+// take takes up to n and returns how much it got. Once there was not enough, nothing is
+// left.
 func (b budget) take(n int) int {
 	left := b.left.Add(-int64(n))
 	return max(0, n+int(min(0, left)))
 }
 
-// unmapped is the address of a socket, IPv4 as IPv4.
+// unmapped returns the address of a socket without mapping of IPv4 and without zone.
 func unmapped(a net.Addr) netip.AddrPort {
 	var at netip.AddrPort
 	switch a := a.(type) {

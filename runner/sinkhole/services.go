@@ -11,10 +11,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// service answers a request with a document in JSON, to which what callers miss is added.
+// service returns a JSON document for a request of its own, or nil. Fields that callers
+// miss are added to it.
 type service func(r *http.Request, sent []byte) any
 
-// services are those that are known; each returns nil for requests that are not its own.
+// services are the known services.
 var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker, slack, prometheus}
 
 // document returns the answer of the service that knows a request; nil if none does.
@@ -39,7 +40,7 @@ func oauth(r *http.Request, sent []byte) any {
 	}
 }
 
-// openID says where an authorization server has what (OpenID Connect Discovery 1.0, 3;
+// openID returns the metadata of an authorization server (OpenID Connect Discovery 1.0, 3;
 // RFC 8414, 2).
 func openID(r *http.Request, _ []byte) any {
 	if !strings.Contains(r.URL.Path, "/.well-known/openid-configuration") && !strings.Contains(r.URL.Path, "/.well-known/oauth-authorization-server") {
@@ -53,7 +54,7 @@ func openID(r *http.Request, _ []byte) any {
 	}
 }
 
-// slack says whose a token is (docs.slack.dev, auth.test): clients take the workspace from the URL.
+// slack answers auth.test (docs.slack.dev): clients take the workspace from the URL.
 func slack(r *http.Request, _ []byte) any {
 	if r.URL.Path != "/api/auth.test" {
 		return nil
@@ -100,8 +101,8 @@ func prometheus(r *http.Request, sent []byte) any {
 	return map[string]any{"status": "success", "data": data}
 }
 
-// asksMetrics reports whether a request is for Prometheus or Loki: paths of other services end in the same way, but do
-// not have their parameters.
+// asksMetrics reports whether a request is for Prometheus or Loki: other services have similar paths, but not their
+// parameters.
 func asksMetrics(r *http.Request, sent []byte) bool {
 	form, _ := url.ParseQuery(string(sent)) // what is no form has no parameters
 	for _, parameter := range []string{"query", "match[]"} {
@@ -112,7 +113,7 @@ func asksMetrics(r *http.Request, sent []byte) bool {
 	return slices.ContainsFunc([]string{"/loki/", "/prometheus/", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
 }
 
-// The questions of Elasticsearch's clients, and of OpenSearch's.
+// Paths of Elasticsearch and OpenSearch.
 var (
 	searches  = lazyregexp.New(`/_(?:search|msearch|async_search)\b`)
 	catalogue = lazyregexp.New(`^/_cat/`)
@@ -145,8 +146,8 @@ func elasticsearch(r *http.Request, _ []byte) any {
 	}
 }
 
-// dockerPaths are those of the Docker Engine's API whose answers are lists, or say what
-// it is.
+// dockerPaths matches paths of the Docker Engine API that return lists or describe the
+// engine.
 var dockerPaths = lazyregexp.New(`^(?:/v1\.\d+)?/(containers/json|images/json|networks|volumes|version|info)$`)
 
 // docker is an engine without containers.
@@ -167,8 +168,8 @@ func docker(r *http.Request, _ []byte) any {
 	}
 }
 
-// amazon returns the answer of an AWS service that speaks XML: those of the Query protocol name
-// the action in a form, the others list in S3. It is "" for those that speak JSON.
+// amazon returns the answer of an AWS service that speaks XML: of the Query protocol, whose
+// forms name the action, or of S3. It is "" for services that speak JSON.
 func amazon(r *http.Request, sent []byte) string {
 	if host, _, _ := strings.Cut(r.Host, ":"); !strings.HasSuffix(host, ".amazonaws.com") || r.Header.Get("X-Amz-Target") != "" {
 		return ""

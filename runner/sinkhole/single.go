@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// silent is for programs that would log what a hostile client does.
+// silent discards log messages about hostile clients.
 var silent = log.New(io.Discard, "", 0)
 
-// closing is a connection that tells when it was closed.
+// closing is a connection that signals its end.
 type closing struct {
 	net.Conn
 	once   sync.Once
@@ -22,7 +22,7 @@ func (c *closing) Close() error {
 	return c.Conn.Close()
 }
 
-// single is a listener of one connection: it has no more once that is closed.
+// single is a listener of one connection; it ends when that is closed.
 type single struct {
 	conn  *closing
 	given bool

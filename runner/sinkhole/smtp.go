@@ -2,7 +2,7 @@ package sinkhole
 
 import "strings"
 
-// smtp takes in mail (RFC 5321) from whoever says any password (RFC 4954).
+// smtp accepts mail (RFC 5321) and any password (RFC 4954).
 func (t *conversation) smtp() {
 	m := mail{secure: t.secure}
 	t.dialogue("smtp", "220 mail ESMTP ready\r\n", func(line string) (reply string, over bool) {
@@ -20,16 +20,16 @@ func (t *conversation) smtp() {
 // mail is the state of a session.
 type mail struct {
 	secure bool
-	// envelope is who the mail is from and to.
+	// envelope has the sender and the recipients.
 	envelope string
-	// words of a password that are still to come; in the mail itself.
+	// words counts the words of a password still to come; inData is set within a mail.
 	words  int
 	inData bool
-	// over: the client has said good-bye. upgrade: TLS comes next.
+	// over is set after QUIT, upgrade when TLS comes next.
 	over, upgrade bool
 }
 
-// answer returns what a line is answered with; "" for those of a mail.
+// answer returns the answer to a line; "" within a mail.
 func (m *mail) answer(text string) string {
 	switch {
 	case m.inData && text != ".":
@@ -77,8 +77,8 @@ func (m *mail) offers() string {
 	return offers + "250 OK"
 }
 
-// password asks for the next word of a password, in the words that clients of
-// LOGIN expect ("Username:" and "Password:" in base64).
+// password asks for the next word of a password with the prompts of LOGIN ("Username:"
+// and "Password:" in base64).
 func (m *mail) password() string {
 	switch m.words {
 	case 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// The bounds of what is read of a query in SQL: its length in bytes, its columns, the
-// length of the name of one, and its parameters.
+// The bounds of an SQL query: its bytes, columns, bytes of a column's name, and
+// parameters.
 const (
 	maxQuery      = 64 << 10
 	maxColumns    = 64
@@ -18,12 +18,13 @@ const (
 
 // statement is a parsed SQL statement.
 type statement struct {
-	// verb is its first word, in capitals.
+	// verb is its first word in upper case.
 	verb string
-	// columns are the names of the result's columns, nil if there are none; one: always one row.
+	// columns are the names of the result's columns, nil if there are none; one is set if
+	// the result always has one row.
 	columns []string
 	one     bool
-	// parameters counts "?", or is the highest $n.
+	// parameters is the number of "?" or the highest $n.
 	parameters int
 }
 
@@ -40,8 +41,8 @@ var (
 	comments   = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
 )
 
-// readStatement reads one statement. MySQL names a column as it is written, PostgreSQL
-// by its last part.
+// readStatement reads one statement. If written is set, columns are named as written
+// (MySQL), else by their last part (PostgreSQL).
 func readStatement(query string, written bool) statement {
 	query = strings.TrimRight(strings.TrimSpace(comments.ReplaceAllLiteralString(query, " ")), "; \n\t")
 	s := statement{parameters: parameters(query)}
@@ -86,7 +87,7 @@ func parameters(query string) int {
 	return min(count, maxParameters)
 }
 
-// columnNames are those of one item in a list of what is selected.
+// columnNames returns the columns of one item of a select list.
 func columnNames(item string, written bool) []string {
 	if cut, has := strings.CutPrefix(strings.ToUpper(item), "DISTINCT "); has {
 		item = item[len(item)-len(cut):]
@@ -111,8 +112,8 @@ func columnNames(item string, written bool) []string {
 	return []string{strings.ToValidUTF8(name[:min(len(name), maxColumn)], "?")}
 }
 
-// The separators of a query's pieces. Each function returns the length of the separator at
-// the beginning of a text, 0 if there is none.
+// Separators of a query's pieces: each returns the length of the separator at the start of
+// a text, or 0.
 func isComma(text string) int {
 	if text[0] == ',' {
 		return 1
@@ -134,7 +135,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// pieces are the parts of a query between separators outside of quotes and brackets.
+// pieces splits a query at separators outside quotes and parentheses.
 func pieces(query string, separator func(string) int) (all []string) {
 	begin, depth := 0, 0
 	var quote byte

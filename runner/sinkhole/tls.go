@@ -13,8 +13,8 @@ const (
 	alpnHTTP2 = "h2"
 )
 
-// tls ends TLS with a certificate for the name that the client asks for and goes
-// on with what is inside. A client that turns away is opaque.
+// tls terminates TLS with a certificate for the requested name and serves what is inside.
+// The flow of a client that rejects the certificate is opaque.
 func (t *conversation) tls() {
 	heard := &opening{ahead: t.conn.(*ahead)}
 	var asked string
@@ -65,8 +65,8 @@ func (t *conversation) settings(hello *tls.ClientHelloInfo) (*tls.Config, error)
 	}, nil
 }
 
-// spoken is the protocol to agree on: HTTP if it is offered, else whatever is
-// offered first, for a client that offers some wants an answer.
+// spoken returns the protocol to select: HTTP if offered, else the first, for a client
+// that offers some expects an answer.
 func spoken(offered []string) []string {
 	for _, p := range []string{alpnHTTP2, alpnHTTP1} {
 		if slices.Contains(offered, p) {
@@ -76,7 +76,7 @@ func spoken(offered []string) []string {
 	return offered[:min(1, len(offered))]
 }
 
-// opening keeps the beginning of what a client says, until it is told to stop.
+// opening records the first bytes of a client until stop.
 type opening struct {
 	*ahead
 	data []byte

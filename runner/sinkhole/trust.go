@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// AuthorityName is the name of the file with the certificate of a run's authority, wherever it is. To read it says nothing about a server.
+// AuthorityName is the base name of the file with the authority's certificate. Reading it says nothing about a server.
 const AuthorityName = "marlow-ca.crt"
 
 // trusted are the environment variables that name the CA bundle: OpenSSL, Go and most others, Node.js, Python's requests and pip, curl,
@@ -16,7 +16,7 @@ var trusted = []string{
 	"NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO",
 }
 
-// Untold is an environment without the variables of Environment.
+// Untold returns env without the variables of Environment.
 func Untold(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -24,8 +24,8 @@ func Untold(env []string) []string {
 	})
 }
 
-// Environment makes programs trust the authority whose certificate is in file.
-// It is for variables that the server has not set otherwise.
+// Environment returns variables that make programs trust the certificate in file. Variables
+// of the operator go before them.
 func Environment(file string) []string {
 	all := make([]string, len(trusted))
 	for i, name := range trusted {

@@ -28,8 +28,8 @@ func control(conn syscall.Conn, f func(fd int) error) error {
 // maxDatagram is the most that UDP carries, in bytes.
 const maxDatagram = 65535
 
-// datagrams serves one socket. Datagrams are served one after the other: those
-// that come too fast the kernel drops, and the trace has them.
+// datagrams serves one socket, one datagram at a time. The kernel drops what comes too
+// fast; the trace still shows it.
 func (s *Server) datagrams(conn *net.UDPConn) {
 	defer s.running.Done()
 	data, oob := make([]byte, maxDatagram), make([]byte, 128)
@@ -54,14 +54,14 @@ func (s *Server) datagrams(conn *net.UDPConn) {
 	}
 }
 
-// sink takes in a datagram of a protocol that is not spoken.
+// sink records a datagram of an unknown protocol.
 func (s *Server) sink(data []byte, from, to netip.AddrPort) {
 	f := s.newFlow(from, to, "udp")
 	_, _ = f.Write(data)
 	f.end()
 }
 
-// question takes in a message to a name server and answers it; nil if it is none.
+// question records a DNS message and returns its answer; nil if it is no query.
 func (s *Server) question(data []byte, from, to netip.AddrPort) []byte {
 	f := s.newFlow(from, to, "dns")
 	_, _ = f.Write(data)
@@ -70,7 +70,7 @@ func (s *Server) question(data []byte, from, to netip.AddrPort) []byte {
 	return answer
 }
 
-// question answers a message to a name server and says what it asks.
+// question answers a DNS message and describes the flow by it.
 func (f *flow) question(data []byte, protocol string) []byte {
 	q, ok := parseQuestion(data)
 	if !ok {
@@ -80,7 +80,7 @@ func (f *flow) question(data []byte, protocol string) []byte {
 	return f.server.resolver.answer(q)
 }
 
-// arrivedAt is the address that a datagram was sent to (ip(7), IP_PKTINFO;
+// arrivedAt returns the address that a datagram was sent to (ip(7), IP_PKTINFO;
 // ipv6(7), IPV6_PKTINFO).
 func arrivedAt(oob []byte) netip.Addr {
 	controls, err := unix.ParseSocketControlMessage(oob)
@@ -98,7 +98,7 @@ func arrivedAt(oob []byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// replyFrom makes the control message that sends an answer from the address that was asked.
+// replyFrom returns the control message that sends an answer from an address.
 func replyFrom(a netip.Addr) []byte {
 	switch {
 	case a.Is4():

@@ -14,9 +14,8 @@ var privateDomains = []string{
 	"corp", "example", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost", "private", "test",
 }
 
-// unlikely reports whether a host name, in lower case, is one that nobody has: below a
-// top-level domain that does not exist, or with a registered name that looks drawn by
-// chance.
+// unlikely reports whether a host name in lower case hardly exists: its top-level domain
+// does not, or its registered name looks random.
 func unlikely(host string) bool {
 	labels := strings.Split(host, ".")
 	top := labels[len(labels)-1]
@@ -41,15 +40,15 @@ func unlikely(host string) bool {
 	return random(name)
 }
 
-// What random takes for drawn by chance, in characters.
+// The limits of random, in characters.
 const (
 	minRandom      = 10
 	maxConsonants  = 4 // in a row
 	maxAlternation = 3 // changes from letters to digits and back
 )
 
-// random reports whether a label looks drawn by chance: no word has so many consonants
-// in a row, and no name so many digits among its letters. Punycode is not judged.
+// random reports whether a label looks random: no word has so many consonants in a row,
+// and no name so many digits among its letters. Punycode is not judged.
 func random(label string) bool {
 	if len(label) < minRandom || strings.ContainsAny(label, "-_") {
 		return false

@@ -17,7 +17,7 @@ import (
 // properties.
 var davMethods = []string{"PROPFIND", "REPORT", "PROPPATCH", "SEARCH", "MKCOL", "MKCALENDAR", "COPY", "MOVE", "LOCK", "UNLOCK"}
 
-// davBeginnings are the first bytes of requests with these methods.
+// davBeginnings returns the first bytes of requests with these methods.
 func davBeginnings() (all [][]byte) {
 	for _, m := range davMethods {
 		all = append(all, []byte(m+" "))
@@ -25,13 +25,13 @@ func davBeginnings() (all [][]byte) {
 	return all
 }
 
-// davPrefixes are how namespaces of properties are written in an answer.
+// davPrefixes maps the namespaces of properties to their prefixes in answers.
 var davPrefixes = map[string]string{
 	"DAV:": "d", "urn:ietf:params:xml:ns:caldav": "cal", "urn:ietf:params:xml:ns:carddav": "card",
 	"http://calendarserver.org/ns/": "cs", "http://apple.com/ns/ical/": "ical", "http://owncloud.org/ns": "oc",
 }
 
-// The endings of what lies in calendars and address books, and one of each.
+// File extensions and contents of entries in calendars and address books.
 const (
 	calendarEntry = ".ics"
 	bookEntry     = ".vcf"
@@ -73,8 +73,8 @@ func webDAV(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	return true
 }
 
-// multistatus has what was asked for of the resource of a request, and where what lies in it
-// counts, of one in that.
+// multistatus returns the requested properties of a resource, of its one member, or of
+// both.
 func multistatus(r *http.Request, sent []byte) string {
 	asked, depth := davProperties(sent), r.Header.Get("Depth")
 	if len(asked) == 0 {
@@ -120,7 +120,7 @@ func davChild(r *http.Request) string {
 	return "note.txt"
 }
 
-// davKind is the kind of a collection, beside that, in XML; "" where it is an ordinary one.
+// davKind returns the additional type of a collection in XML; "" for an ordinary one.
 func davKind(at string) string {
 	switch parts := strings.Split(strings.Trim(at, "/"), "/"); {
 	case len(parts) < 3:
@@ -133,7 +133,7 @@ func davKind(at string) string {
 	return ""
 }
 
-// davValue is the value of a property, in XML; "" where it has none.
+// davValue returns the value of a property in XML; "" if it has none.
 func davValue(name, of string) string {
 	switch {
 	case name == "resourcetype" && strings.HasSuffix(of, "/"):
@@ -148,7 +148,7 @@ func davValue(name, of string) string {
 	return davValues[name]
 }
 
-// davProperties are those that a request asks for: what stands in an element "prop" of its.
+// davProperties returns the requested properties: the children of elements "prop".
 func davProperties(sent []byte) (asked []xml.Name) {
 	tokens := xml.NewDecoder(bytes.NewReader(sent))
 	depth, in := 0, 0
@@ -176,7 +176,7 @@ func davProperties(sent []byte) (asked []xml.Name) {
 	return asked
 }
 
-// escaped is a text as it stands in XML.
+// escaped escapes a text for XML.
 func escaped(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything

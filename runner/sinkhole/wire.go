@@ -12,9 +12,8 @@ import (
 // string with every byte escaped.
 const maxWire = maxData*4/3 + 6*(maxHost+maxRequest) + 1024
 
-// Send writes captures as lines of JSON until there are no more. After an error
-// it goes on taking them, so that a Server is never held up by a reader that is
-// gone.
+// Send writes captures as lines of JSON until there are no more. After an error it goes
+// on receiving them, so that a Server is never blocked by a reader that is gone.
 func Send(w io.Writer, captures <-chan Capture) error {
 	encoder := json.NewEncoder(w)
 	var failed error

@@ -16,18 +16,18 @@ const (
 	sortWord  = quote + `([A-Za-z][\w.-]{0,63})` + quote
 )
 
-// sentence is a way to say what is missing. Of its groups, path, value, text and name say
-// which has what; 0 is none. A text is the value itself, without quotes.
+// sentence is a form of messages about missing fields. path, value, text and name are
+// numbers of its groups, 0 for none. A text is the value itself without quotes.
 type sentence struct {
 	says                    *lazyregexp.Regexp
 	path, value, text, name int
-	// root: it speaks of the whole answer. kind is the type that it asks for.
+	// root is set if it is about the whole answer. kind is the expected type.
 	root bool
 	kind string
 }
 
-// sentences are those of Zod's and Pydantic's texts, of Python, Node.js, Go, and of the
-// checkers of JSON Schema, in the order in which they are looked for.
+// sentences are messages of Zod, Pydantic, Python, Node.js, Go and validators of JSON
+// Schema, in the order in which they are tried.
 var sentences = []sentence{
 	{says: lazyregexp.New(`\b[Ee]xpected ` + valueWord + `(?:, received [\w ]+)?\s*(?:→ )?at ` + pathWords), value: 1, path: 2},
 	{says: lazyregexp.New(`[Ii]nvalid option: expected one of ` + valueWord + `[^\n]*? at ` + pathWords), value: 1, path: 2},
@@ -57,14 +57,13 @@ var sentences = []sentence{
 	{says: lazyregexp.New(`\.([A-Za-z_$][\w$]{0,63}) is not iterable`), name: 1, kind: "array"},
 }
 
-// ofLists are the methods and properties that lists have: who reads one of what is not
-// there names no field.
+// ofLists are methods and properties of lists: errors about them name no field.
 var ofLists = []string{
 	"map", "filter", "forEach", "length", "slice", "join", "find", "some", "every", "reduce", "sort", "flatMap", "push", "concat", "includes",
 	"entries", "indexOf", "reverse", "at", "splice",
 }
 
-// ofTexts are those that strings have.
+// ofTexts are methods of strings.
 var ofTexts = []string{
 	"split", "toLowerCase", "toUpperCase", "trim", "replace", "startsWith", "endsWith", "substring", "match", "toString", "toFixed", "toISOString", "toLocaleString",
 }
@@ -78,7 +77,7 @@ var (
 	notField = lazyregexp.New(`(?i)^(?:\w*error|response|arguments|failed|validation|message|details)$`)
 )
 
-// worded reads fields out of the words of a refusal.
+// worded reads fields from the sentences of a refusal.
 func worded(refusal string) (found []field) {
 	refusal = prefix.ReplaceAllLiteralString(refusal, "")
 	for _, s := range sentences {
@@ -121,7 +120,7 @@ func (s sentence) field(match []string) (field, bool) {
 	return f, true
 }
 
-// expected is the type, or the literal in JSON, that a word of a refusal asks for.
+// expected returns the type, or the literal in JSON, that a word of a refusal names.
 func expected(value string) (kind, literal string) {
 	switch {
 	case strings.HasPrefix(value, `"`):
@@ -139,7 +138,7 @@ func expected(value string) (kind, literal string) {
 	}
 }
 
-// stepsOf are those of a path such as a.b[0].c and a.0.c.
+// stepsOf splits a path such as a.b[0].c or a.0.c.
 func stepsOf(path string) []string {
 	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
 	var steps []string
