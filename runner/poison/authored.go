@@ -8,15 +8,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// What a server says of its own accord is read as its descriptions are. A document may have
-// commands, addresses and rules for anybody; that a server makes up commands that nobody is to
-// be asked about, or an address that is to take along what was said, is for the model alone.
+// What a server says of its own accord is read like its descriptions. Documents contain
+// commands, addresses and rules for anybody. But commands to run without asking, and an
+// address to which the conversation is appended, are meant for the model.
 
 // fetchedCode matches a command that runs code from elsewhere.
 const fetchedCode = `\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*iex\b`
 
 var (
-	// unasked: nobody is to be asked, in prose and by structure.
+	// unasked matches prose that says to ask nobody; waived and forced match members of
+	// JSON that say so when false and when true.
 	unasked = lazyregexp.New(`(?i)\b(?:needs?|requires?|takes?|with|there is|calls? for)\s+no\s+(?:further\s+|prior\s+|user\s+|explicit\s+)?(?:confirmation|approval|consent|permission|review|need to (?:ask|confirm|check))\b` +
 		`|\bwithout\s+(?:asking|prompting|confirming|confirmation|approval|waiting for (?:the user|confirmation|approval)|consent)\b|\b(?:do not|don't|never|no need to|need not|not necessary to)\s+(?:ask|wait for|seek|request|prompt for)\b[^.!?\n]{0,30}\b(?:confirm\w*|approval|permission|consent|user|anyone)\b` +
 		`|\bpre-?approved\b|\balready (?:been )?(?:approved|authori[sz]ed|confirmed)\b`)
@@ -24,7 +25,7 @@ var (
 	forced = lazyregexp.New(`(?i)^(?:auto_?(?:apply|run|execute|approve|confirm|fix|accept)|(?:skip|bypass|no)_?(?:confirmation|approval|prompt|review)|pre_?approved|silent(?:ly)?|unattended)$`)
 	// audienceOfModel matches the annotation of a block that people are not shown.
 	audienceOfModel = lazyregexp.New(`"audience":\["assistant"\]`)
-	// running is a command that changes the machine or takes code from elsewhere.
+	// running matches a command that changes the machine or fetches code.
 	running = lazyregexp.New(`(?i)` + fetchedCode + `|\b(?:ba|z)?sh\s+(?:-c\s+["']?\$\(|<\()\s*curl\b|\brm\s+-\w*[rf]\w*\s|\bsudo\s+\S|` +
 		`\b(?:npm|yarn|pnpm|pip3?|gem|cargo)\s+(?:config\s+set|install\s+\S*\s*--(?:registry|index-url|extra-index-url))\b|--(?:registry|index-url)[= ]https?://|\bgit\s+(?:push\s+(?:\S+\s+)*(?:--force|-f)\b|config\s+(?:--global\s+)?\S+|remote\s+(?:add|set-url))|` +
 		`\b(?:python3?|node|perl|ruby)\s+-(?:c|e)\s|\bchmod\s+(?:[0-7]{3,4}|[augo]*\+\w+)\s|\bcrontab\b|\bbase64\s+(?:-d|--decode)\b|\bpowershell\b[^\n]{0,40}-(?:enc|e)\w*\s|\b(?:npx|uvx|pipx run)\s+(?:-y\s+)?\S`)
@@ -52,8 +53,8 @@ var (
 	feedback = lazyregexp.New(`(?i)\b(?:bugs?|feedback|questions?|issues?|support|unsubscribe|example\.(?:com|org|net)|newsletter)\b`)
 )
 
-// Authored finds an order in a text that a server made up itself, as it is and as prose, which has the texts of its
-// JSON one by one; "" if there is none.
+// Authored returns an order in a text that a server wrote itself; "" if there is none. In prose, the strings of its
+// JSON are paragraphs.
 func Authored(text, prose string) string {
 	if quote := unconfirmed(html.UnescapeString(text[:min(len(text), maxInject)])); quote != "" {
 		return quote
@@ -73,8 +74,8 @@ func Authored(text, prose string) string {
 	return ""
 }
 
-// takesAlong reports whether a sentence has an address take along what was said or is set: minified code
-// has sentences of any length, and words of each kind far apart; a list has many items without a full stop.
+// takesAlong reports whether a sentence appends the conversation or settings to an address. The words must be near
+// each other: minified code has long sentences, and lists have many items without a full stop.
 func takesAlong(sentence string) bool {
 	for sentence != "" {
 		line := sentence
@@ -94,12 +95,12 @@ func takesAlong(sentence string) bool {
 	return false
 }
 
-// mailed: the text has an address of mail, or one to post to.
+// mailed reports whether a text has a mail address or a URL.
 func mailed(text string) bool {
 	return mailAddress.MatchString(strings.ToLower(text)) || strings.Contains(text, "://")
 }
 
-// unconfirmed finds commands about which nobody is to be asked, or which people are not shown.
+// unconfirmed returns a command that is to run without confirmation, or that people do not see; "" if there is none.
 func unconfirmed(text string) string {
 	at := running.FindStringIndex(text)
 	if at == nil {
@@ -113,19 +114,19 @@ func unconfirmed(text string) string {
 	return ""
 }
 
-// speaksTo is a sign that the model is the one to act: people are asked by nobody.
+// speaksTo matches signs that the model is to act.
 var speaksTo = lazyregexp.New(`(?i)\b(?:assistants?|agents?|model|ai|llm|shell (?:command|tool)|terminal tool|tool|then (?:repeat|retry|call|continue)|confirmation|user)\b`)
 
 // member matches a member of a JSON object that is true or false: its name, and which.
 var member = lazyregexp.New(`"([\w-]{1,40})"\s*:\s*(true|false)\b`)
 
-// waives reports whether JSON in a text has a member by which nobody is asked. It is not decoded:
-// hostile JSON takes long to.
+// waives reports whether JSON in a text waives confirmation. It is not decoded: that takes
+// long for hostile JSON.
 func waives(text string) bool {
 	return slices.ContainsFunc(member.FindAllStringSubmatch(text, maxMembers), func(m []string) bool {
 		return m[2] == "false" && waived.MatchString(m[1]) || m[2] == "true" && forced.MatchString(m[1])
 	})
 }
 
-// maxMembers is how many of them are looked at in one text.
+// maxMembers bounds the members read of one text.
 const maxMembers = 4096

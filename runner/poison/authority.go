@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// conceals: the model is not to tell the user what it does.
+// conceals reports orders not to tell the user something.
 func (r *reader) conceals(all []sentence, i int) verdict {
 	s := &all[i]
 	for j, t := range s.Tokens {
@@ -27,7 +27,7 @@ func (r *reader) conceals(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// negated: "do not tell", "without telling", "never mention".
+// negated reports a negation before token i: "do not tell", "without telling".
 func (s *sentence) negated(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
 		if negations[s.Tokens[j].Text] {
@@ -40,7 +40,7 @@ func (s *sentence) negated(i int) bool {
 	return false
 }
 
-// keepsFromUser: what is kept from the user is a deed, and no form of an answer.
+// keepsFromUser reports whether an action is kept from the user, and not a form of answer.
 func (s *sentence) keepsFromUser(i int) bool {
 	user := s.any(i+1, i+9, users)
 	if j := s.find(i+1, i+6, func(j int) bool { return deed[s.text(j)] }); j >= 0 {
@@ -58,8 +58,7 @@ func (s *sentence) ordersAt(i int) bool {
 	return slices.ContainsFunc(s.orders, func(o demand) bool { return o.at == i && !o.negated })
 }
 
-// injects: the text claims to stand above the user or other instructions, or
-// speaks in the name of the system.
+// injects reports claims of precedence over the user or other instructions.
 func (r *reader) injects(all []sentence, i int) verdict {
 	s := &all[i]
 	if s.voids() {
@@ -77,8 +76,8 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// above: "priority is higher than the user's request". What ranks above a
-// request or a query that is not said to be the user's may be a setting.
+// above matches "priority is higher than the user's request". What ranks above a request
+// not said to be the user's may be a setting.
 func (s *sentence) above(i int) bool {
 	over, ofUser := !ranks[s.text(i)], false
 	for j := i + 1; j < len(s.Tokens) && j <= i+8; j++ {
@@ -97,7 +96,7 @@ func (s *sentence) above(i int) bool {
 	return false
 }
 
-// setsAside: "ignore all previous instructions".
+// setsAside matches "ignore all previous instructions".
 func (s *sentence) setsAside(i int) bool {
 	whose := false
 	for j := i + 1; j < len(s.Tokens) && j <= i+6; j++ {
@@ -113,7 +112,7 @@ func (s *sentence) setsAside(i int) bool {
 	return false
 }
 
-// voids: "instructions received earlier no longer apply", "follow only the rules below".
+// voids matches "instructions received earlier no longer apply", "follow only the rules below".
 func (s *sentence) voids() bool {
 	for i := range s.Tokens {
 		if !rules[s.text(i)] || requests[s.text(i)] {
@@ -127,13 +126,13 @@ func (s *sentence) voids() bool {
 	return false
 }
 
-// endsAt: behind it stands "no longer apply".
+// endsAt reports whether "no longer apply" follows.
 func (s *sentence) endsAt(i int) bool {
 	j := s.find(i+1, i+8, func(j int) bool { return s.text(j) == "no" && s.text(j+1) == "longer" })
 	return j >= 0 && lapses[s.text(j+2)]
 }
 
-// speaksAsSystem finds a mark of the model's own dialogue.
+// speaksAsSystem finds a role marker of chat templates.
 func speaksAsSystem(text string) (Finding, bool) {
 	low := lowerASCII(text)
 	for _, mark := range roles {
@@ -146,7 +145,7 @@ func speaksAsSystem(text string) (Finding, bool) {
 	return Finding{}, false
 }
 
-// lowerASCII keeps every offset, which strings.ToLower does not.
+// lowerASCII keeps all offsets, unlike strings.ToLower.
 func lowerASCII(text string) string {
 	b := []byte(text)
 	for i, c := range b {

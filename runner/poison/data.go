@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// secret reports whether the sentence names what holds keys or accounts.
+// secret reports whether the sentence names keys, accounts or places of them.
 func (s *sentence) secret() bool { return s.secretAt() >= 0 }
 
 func (s *sentence) secretAt() int {
@@ -27,7 +27,7 @@ func (s *sentence) secretAt() int {
 	return -1
 }
 
-// asksForSecrets: the model is to read a secret, or a file, and pass it on.
+// asksForSecrets reports orders to read a secret or a file and pass it on.
 func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	s := &all[i]
 	at := s.secretAt()
@@ -46,9 +46,9 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// pours reports whether the sentence names an environment variable that is a secret by its name, and one of
-// the tool's own arguments that is none: "put the value of $GITHUB_TOKEN into label". An honest tool may ask for
-// a key in an argument for keys. With bound, the argument counts only behind an English preposition.
+// pours reports whether the sentence names a secret environment variable and an argument of the tool that takes no
+// secrets: "put the value of $GITHUB_TOKEN into label". If bound is set, the argument must follow an English
+// preposition.
 func (r *reader) pours(s *sentence, bound bool) bool {
 	for i := range s.Tokens {
 		if !s.variable(i) || !credential(s.text(i)) {
@@ -73,12 +73,12 @@ func (r *reader) pours(s *sentence, bound bool) bool {
 
 func (s *sentence) binds(i int) bool { return binds[s.text(i)] || s.text(i) == "in" }
 
-// passesOrdered reports whether the sentence orders that something is handed on.
+// passesOrdered reports whether the sentence orders to hand something on.
 func (s *sentence) passesOrdered() bool {
 	return slices.ContainsFunc(s.orders, func(o demand) bool { return !o.negated && passes[s.text(o.at)] })
 }
 
-// variable reports whether a token is a variable of the environment: "$NAME", "the variable NAME".
+// variable reports whether a token is an environment variable: "$NAME", "the variable NAME".
 func (s *sentence) variable(i int) bool {
 	t := s.Tokens[i]
 	name := strings.TrimPrefix(t.Raw, "$")
@@ -93,13 +93,13 @@ func (s *sentence) variable(i int) bool {
 
 var variables = words.SetOf("variable", "environment", "env")
 
-// credential reports whether a variable or an argument has a name that says that it holds a secret.
+// credential reports whether the name of a variable or argument says that it holds a secret.
 func credential(name string) bool {
 	return slices.ContainsFunc(words.OfName(name), func(w string) bool { return credentials[w] })
 }
 
-// takes: the secret at a token is the verb's object. A mere word for one counts where
-// it is passed on, and insistently.
+// takes reports whether the secret at a token is the verb's object. A mere word for a
+// secret counts only if it is to be passed on insistently.
 func (s *sentence) takes(verb, secret int, insists bool) bool {
 	if secret <= verb || secret >= verb+10 {
 		return false
@@ -107,7 +107,7 @@ func (s *sentence) takes(verb, secret int, insists bool) bool {
 	return s.Tokens[secret].Kind != words.Word || insists && passes[s.text(verb)]
 }
 
-// contentsOf: "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa", "output of: cat ~/.ssh/id_rsa".
+// contentsOf matches "the contents of ~/.ssh/id_rsa", "content from reading ssh id rsa", "output of: cat ~/.ssh/id_rsa".
 func (r *reader) contentsOf(s *sentence, at int) bool {
 	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
@@ -120,7 +120,7 @@ var (
 	partitives = words.SetOf("of", "from", "in")
 )
 
-// fileAfter: the verb's object is a file that the text names by its path.
+// fileAfter reports whether the verb's object is the path of a file.
 func (s *sentence) fileAfter(i int) bool {
 	return s.find(i+1, i+7, func(j int) bool {
 		t := s.Tokens[j]
@@ -128,14 +128,14 @@ func (s *sentence) fileAfter(i int) bool {
 	}) >= 0
 }
 
-// passesOn: a verb behind it hands the contents on.
+// passesOn reports whether a later verb hands the contents on.
 func (s *sentence) passesOn(i int) bool {
 	return s.find(i+1, len(s.Tokens), func(j int) bool { return passes[s.text(j)] && s.any(j+1, j+4, handed) }) >= 0
 }
 
 var handed = words.SetOf("content", "contents", "it", "them", "data", "result", "output", "everything")
 
-// redirects: data go to an address that the text chose.
+// redirects reports orders to send data to an address in the text.
 func (r *reader) redirects(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
@@ -146,8 +146,8 @@ func (r *reader) redirects(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// addressAfter: the verb's object, which is neither the user nor feedback, goes to an
-// address.
+// addressAfter reports whether the verb's object goes to an address, and is neither the
+// user nor feedback.
 func (s *sentence) addressAfter(i int) bool {
 	for j := i + 1; j < len(s.Tokens) && j <= i+16; j++ {
 		t := s.Tokens[j]
@@ -161,12 +161,12 @@ func (s *sentence) addressAfter(i int) bool {
 	return false
 }
 
-// bound: "to", "at" or "cc" stands before the address.
+// bound reports whether "to", "at" or "cc" precedes the address.
 func (s *sentence) bound(i int) bool { return s.any(i-3, i-1, directions) }
 
 var directions = words.SetOf("to", "at", "bcc", "cc", "into")
 
-// asksForContext: the model is to hand over its prompt or the conversation.
+// asksForContext reports orders to hand over the prompt or the conversation.
 func (r *reader) asksForContext(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {

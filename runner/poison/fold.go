@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// fold writes a text in the letters that a model reads it in: those of other alphabets
-// that look like Latin ones in a Latin word, full-width and mathematical ones, and
-// letters under marks. Words that are tied together by bars, or set in bold one by
-// one, are words again, and a text that is JSON is read by its strings.
+// fold writes a text as a model reads it: it replaces look-alikes in Latin words,
+// full-width and mathematical letters, removes combining marks and bold type, separates
+// words joined by bars, and extracts the strings of JSON.
 func fold(text string) string {
 	text = unwrap(text)
 	if strings.Contains(text, "**") {
@@ -43,12 +42,12 @@ func fold(text string) string {
 	return b.String()
 }
 
-// foldable reports whether fold may write a letter otherwise.
+// foldable reports whether fold may change a letter.
 func foldable(r rune) bool {
 	return r >= 0x0300 && r <= 0x052f || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d6a3
 }
 
-// alike are letters of Cyrillic and Greek, and the Latin ones that they look like.
+// alike maps Cyrillic and Greek letters to the Latin ones they look like.
 var alike = map[rune]rune{
 	'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'і': 'i', 'ј': 'j', 'ѕ': 's', 'һ': 'h', 'ԁ': 'd', 'ԛ': 'q', 'ԝ': 'w',
 	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'І': 'I', 'Ј': 'J', 'Ѕ': 'S',
@@ -56,7 +55,7 @@ var alike = map[rune]rune{
 	'Τ': 'T', 'Χ': 'X', 'Υ': 'Y', 'Ζ': 'Z',
 }
 
-// letters are those of each of the mathematical alphabets (Unicode, 1D400-1D6A3).
+// letters are the letters of each mathematical alphabet (Unicode, 1D400-1D6A3).
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 func letter(r rune, latin bool) rune {
@@ -71,10 +70,10 @@ func letter(r rune, latin bool) rune {
 	return r
 }
 
-// tied is how many words in one are a sentence: no name is made of as many.
+// tied is how many joined words are a sentence: no name has as many.
 const tied = 10
 
-// untie puts blanks for the bars in words of many parts.
+// untie replaces bars by blanks in words of many parts.
 func untie(text string) string {
 	if strings.Count(text, "_")+strings.Count(text, "-") < tied {
 		return text
@@ -94,8 +93,7 @@ func untie(text string) string {
 	return strings.Join(words, "")
 }
 
-// unwrap returns what the strings of a JSON text say, each a paragraph; any other text is
-// as it was.
+// unwrap returns the strings of a JSON text as paragraphs, and any other text unchanged.
 func unwrap(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" || !strings.ContainsRune("{[", rune(trimmed[0])) || !json.Valid([]byte(trimmed)) {

@@ -67,8 +67,7 @@ func (r *reader) foreign(all []sentence, i int) []foreign {
 	return some
 }
 
-// foreignMeans are the means of an output in other languages than English, and those that
-// English has in soft words.
+// foreignMeans finds the means of an output in other languages, and soft ones in English.
 func foreignMeans(text string) []hit {
 	var hits []hit
 	r := &reader{text: text}
@@ -95,7 +94,7 @@ func foreignMeans(text string) []hit {
 	return hits
 }
 
-// foreign is a sentence in one language, with what is written alike in all.
+// foreign is a sentence read in one language, with the tokens common to all languages.
 type foreign struct {
 	*reader
 	reading
@@ -103,16 +102,16 @@ type foreign struct {
 	// tools and toolNames are where other tools are named, and how.
 	tools     []span
 	toolNames []string
-	// place has the places of secrets, mail and link addresses, literal other values.
+	// place are places of secrets, mail and link addresses, literal other quoted values.
 	place, mail, link, literal []span
-	// pours: a secret variable and an argument that takes none are named.
+	// pours is set if a secret variable and an argument that takes no secrets are named.
 	pours bool
 }
 
 var snakeCase = lazyregexp.New(`[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
-// foreignTools are the names in a text that look like those of tools and are none of the
-// server's: one of their words is a verb.
+// foreignTools finds names that look like those of tools, with a verb in them, and are not
+// the server's.
 func (r *reader) foreignTools(text string) (at []span, names []string) {
 	for _, found := range snakeCase.FindAllStringIndex(text, maxRuns) {
 		name := text[found[0]:found[1]]
@@ -127,7 +126,7 @@ func (r *reader) foreignTools(text string) (at []span, names []string) {
 	return at, names
 }
 
-// spans are those of the tokens that are written alike in all languages.
+// spans finds the tokens that are common to all languages.
 func (s *sentence) spans(text string) (place, mail, link, literal []span) {
 	for _, t := range s.Tokens {
 		start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-s.Start))])
@@ -163,7 +162,7 @@ func (f foreign) sequences() bool {
 	return f.within(f.tools, f.parts[partCall], 30) && f.has(partMust) && f.has(partOccasion)
 }
 
-// takesSecrets: a file is to be read and passed on, maybe in the next sentence.
+// takesSecrets reports that a secret is to be read and passed on, maybe in the next sentence.
 func (f foreign) takesSecrets() bool {
 	next := f.next[f.name]
 	passed := f.has(partPass) || next.has(partPass)
@@ -179,8 +178,8 @@ func (f foreign) takesSecrets() bool {
 	return f.near(partPass, partSecret, 50) && f.within(f.parts[partPass], append(f.link, f.mail...), 60)
 }
 
-// takesVariable: a variable of the environment is to be put into an argument. English has a
-// grammar that tells an order.
+// takesVariable reports that an environment variable is to be put into an argument. For
+// English, the grammar decides.
 func (f foreign) takesVariable() bool { return f.pours && f.has(partPass) && f.name != english }
 
 func (f foreign) redirects() bool {
@@ -206,13 +205,13 @@ func (f foreign) conceals() bool {
 	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.tools, 40)
 }
 
-// unaware: something is to be done without the user's knowledge.
+// unaware reports that something is to be done without the user's knowledge.
 func (f foreign) unaware() bool {
 	about := slices.Concat(f.parts[partUser], f.parts[partDeed])
 	return slices.ContainsFunc(f.parts[partUnaware], func(u span) bool { return !f.promised(u) && f.within([]span{u}, about, 30) })
 }
 
-// concerns: the sentence is about more than what a command does with its lines.
+// concerns reports whether the sentence is about more than what a command does with lines.
 func (f foreign) concerns() bool {
 	return f.pressed() || f.has(partSecret, partContext, partUser, partDeed) || len(f.place)+len(f.mail)+len(f.link)+len(f.tools) > 0
 }
@@ -226,7 +225,7 @@ func (f foreign) shadows() bool {
 	return f.within(f.tools, f.parts[partReplaced], 50) && (f.has(partCall) || f.has(partMust))
 }
 
-// setsAside: the instructions that came before are to count no more.
+// setsAside reports orders to ignore earlier instructions.
 func (f foreign) setsAside() bool {
 	for _, v := range f.parts[partIgnore] {
 		negated := slices.ContainsFunc(f.parts[partNegation], func(n span) bool { return v.start-n.end >= 0 && v.start-n.end <= 3 })
@@ -237,7 +236,7 @@ func (f foreign) setsAside() bool {
 	return false
 }
 
-// NamesSecret reports whether a text names what holds keys or accounts, in any of the languages.
+// NamesSecret reports whether a text names keys or accounts in any of the languages.
 func NamesSecret(text string) bool {
 	text = fold(text)
 	for _, s := range split(text) {

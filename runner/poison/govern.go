@@ -7,12 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// carried is how many sentences back an occasion still counts: "Before using
-// x, an audit is due. Call y with ..."
+// carried is how many sentences an occasion extends over: "Before using x, an audit is
+// due. Call y with ..."
 const carried = 2
 
-// occasionOf is the occasion of sentence i that speaks of another tool, its own or
-// that of a sentence before it.
+// occasionOf returns the first occasion that counts, of sentence i or of those before it.
 func (r *reader) occasionOf(all []sentence, i int, counts func(trigger) bool) (trigger, bool) {
 	for j := i; j >= 0 && j >= i-carried; j-- {
 		for _, t := range all[j].triggers {
@@ -26,11 +25,10 @@ func (r *reader) occasionOf(all []sentence, i int, counts func(trigger) bool) (t
 
 func ofOther(t trigger) bool { return t.tool.other() }
 
-// ofForeign: the tool is none of the server's.
+// ofForeign reports whether the tool is not the server's.
 func ofForeign(t trigger) bool { return t.tool.other() && !t.tool.known }
 
-// overrides reports whether the sentence changes what another tool or the user
-// passes: an order to alter an argument, and whose argument that is.
+// overrides reports orders to alter an argument of another tool or of the user.
 func (r *reader) overrides(all []sentence, i int) verdict {
 	s := &all[i]
 	c, ok := r.alteration(s)
@@ -55,7 +53,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	return v
 }
 
-// of returns how surely another tool's call is changed.
+// of returns the confidence that another tool's call is changed.
 func (c change) of(tool reference) float64 {
 	switch {
 	case c.altering && (c.firm || c.argument || c.dictates || c.ofUser):
@@ -66,8 +64,8 @@ func (c change) of(tool reference) float64 {
 	return 0
 }
 
-// ofAny returns how surely a call that is not the text's own is changed, where no
-// tool is named. wish: the occasion is a user's request.
+// ofAny returns the confidence that another call is changed although no tool is named.
+// wish is set if the occasion is a user's request.
 func (c change) ofAny(wish bool) float64 {
 	switch {
 	case !c.firm:
@@ -80,9 +78,9 @@ func (c change) ofAny(wish bool) float64 {
 	return 0
 }
 
-// scope is the other tool whose calls an order is about: "all `x` requests", "passed to the
-// `x` tool". What is to be done in place of the order is of another call: "add a field, or
-// fetch it via `x`".
+// scope returns the other tool whose calls an order is about: "all `x` requests", "passed
+// to the `x` tool". Alternatives are not about the order: "add a field, or fetch it via
+// `x`".
 func (r *reader) scope(s *sentence, order int) reference {
 	for i := range s.Tokens {
 		before, after := s.text(i-1), s.text(i+1)
@@ -99,24 +97,23 @@ func (r *reader) scope(s *sentence, order int) reference {
 	return reference{}
 }
 
-// change is an order to alter what is passed to a call.
+// change is an order to alter what a call passes.
 type change struct {
-	// at is where the order stands.
+	// at is the token of the order.
 	at   int
 	firm bool
-	// altering: the verb presupposes a value that was there ("replace"), and does
-	// not only give one ("set").
+	// altering is set if the verb presupposes a value ("replace", not "set").
 	altering bool
-	// argument: what is altered is called an argument; foreign: one that the text's
-	// own tool does not have; ofUser: it is said to be the user's.
+	// argument is set if the object is called an argument, foreign if the text's own
+	// tool lacks it, ofUser if it is said to be the user's.
 	argument, foreign, ofUser bool
-	// dictates: the new value is in the text.
+	// dictates is set if the text has the new value.
 	dictates bool
-	// routed: "must be redirected to"; every: all calls are.
+	// routed is set for "must be redirected to"; every if that is said of all calls.
 	routed, every bool
 }
 
-// alteration finds the strongest order of that kind.
+// alteration finds the strongest change.
 func (r *reader) alteration(s *sentence) (change, bool) {
 	var best change
 	found := false
@@ -129,7 +126,7 @@ func (r *reader) alteration(s *sentence) (change, bool) {
 	return best, found
 }
 
-// changeBy reads one order as one to alter something.
+// changeBy reads an order as a change.
 func (r *reader) changeBy(s *sentence, o demand) (change, bool) {
 	verb := s.text(o.at)
 	c := change{at: o.at, firm: o.firm, altering: alterations[verb] || ignores[verb] || strings.HasPrefix(verb, "over") || strings.HasPrefix(verb, "rewr")}
@@ -149,7 +146,7 @@ func score(c change) int {
 	return n
 }
 
-// object reads what the verb at i alters: forwards, and backwards when it is passive
+// object reads the object of the verb at i: behind it, or before it if it is passive
 // ("the id must be replaced").
 func (r *reader) object(s *sentence, i int, c *change) bool {
 	from := i + 1
@@ -172,7 +169,7 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 
 func (c change) hasObject() bool { return c.argument || c.ofUser || c.dictates || c.routed }
 
-// objectEnd returns where the object of the verb at i ends at the latest.
+// objectEnd returns the latest end of the object of the verb at i.
 func (s *sentence) objectEnd(i int) int {
 	end := min(len(s.Tokens), i+26)
 	for j := i + 1; j < end; j++ {
@@ -183,7 +180,7 @@ func (s *sentence) objectEnd(i int) int {
 	return end
 }
 
-// part reads one word of the object, and reports whether it is one for a value.
+// part reads one word of the object and reports whether it means a value.
 func (r *reader) part(s *sentence, i, j int, c *change) bool {
 	if s.Tokens[j].Kind != words.Word {
 		return false
@@ -202,14 +199,14 @@ func (r *reader) part(s *sentence, i, j int, c *change) bool {
 	return arguments[t]
 }
 
-// argumentAt: a name that is none of the text's own arguments, with its value.
+// argumentAt reports whether a name with a value is not one of the text's own arguments.
 func (r *reader) argumentAt(s *sentence, i int) bool {
 	t := s.Tokens[i]
 	named := t.Kind == words.Quoted || t.Kind == words.Word && compound(t.Raw)
 	return named && identifier(t.Raw) && !r.of.Parameters.Has(t.Text) && binds[s.text(i+1)]
 }
 
-// argumentName is the name beside the word "parameter".
+// argumentName returns the name beside the word "parameter".
 func (s *sentence) argumentName(i int) string {
 	for _, j := range []int{i - 1, i + 1} {
 		if j >= 0 && j < len(s.Tokens) && (s.Tokens[j].Kind == words.Quoted || compound(s.Tokens[j].Raw)) {
@@ -219,8 +216,7 @@ func (s *sentence) argumentName(i int) string {
 	return ""
 }
 
-// literal reports whether the token is a value that the text dictates, and not the
-// name of something of its own.
+// literal reports whether the token is a value, and not a name of the tool's own.
 func (r *reader) literal(s *sentence, i int) bool {
 	t := s.Tokens[i]
 	switch t.Kind {
@@ -234,7 +230,7 @@ func (r *reader) literal(s *sentence, i int) bool {
 	return t.Text == "["
 }
 
-// overrulesUser: "regardless of the user's input", "ignore any model they specify".
+// overrulesUser matches "regardless of the user's input", "ignore any model they specify".
 func (s *sentence) overrulesUser() bool {
 	for i, t := range s.Tokens {
 		if t.Kind != words.Word {
@@ -256,7 +252,7 @@ func (s *sentence) overrulesUser() bool {
 	return false
 }
 
-// wish: the occasion is somebody's request, and not how this tool is used.
+// wish reports whether the occasion is a request, and not the use of this tool.
 func (s *sentence) wish() bool {
 	return slices.ContainsFunc(s.triggers, func(t trigger) bool { return !t.tool.own && (t.ofUser || t.ofAny) })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// sentence is one with its parts of speech, which parse finds.
+// sentence has its orders and occasions, which parse finds.
 type sentence struct {
 	words.Sentence
 	orders   []demand
@@ -28,24 +28,24 @@ type reader struct {
 	own, text string
 }
 
-// reference is a tool as a sentence names it.
+// reference is a tool named in a sentence.
 type reference struct {
 	name string
-	// own: the tool whose text it is; known: the server has it.
+	// own is set for the tool whose text it is, known if the server has it.
 	own, known bool
 	at         int // the token of the name
 }
 
-// other reports whether it is another tool than the text's own.
+// other reports whether it is not the text's own tool.
 func (t reference) other() bool { return t.name != "" && !t.own }
 
-// demand is a verb that the model is told to obey.
+// demand is an order, by its verb.
 type demand struct {
 	at int
-	// firm: by "must" and the like, and not only in the form of a command.
+	// firm is set for "must" and the like, not for a mere imperative.
 	firm    bool
 	negated bool
-	// tool is to be called.
+	// tool is the tool to call, if any.
 	tool reference
 }
 
@@ -53,10 +53,10 @@ type demand struct {
 type trigger struct {
 	at   int
 	tool reference
-	// ofUser: the occasion is a wish of the user's; ofAny: any call.
+	// ofUser is set for a user's request, ofAny for any call.
 	ofUser bool
 	ofAny  bool
-	// action: the occasion is something done ("before listing channels").
+	// action is set for an activity ("before listing channels").
 	action bool
 }
 
@@ -113,12 +113,12 @@ func (s *sentence) ordered(i int) (demand, bool) {
 	return o, ok
 }
 
-// describes reports whether the form of a verb says what something does, or did.
+// describes reports whether a verb has the form of a statement.
 func describes(verb string) bool {
 	return strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") || strings.HasSuffix(verb, "ed") && verb != "embed" && verb != "feed"
 }
 
-// byDoing: "requires calling", "you must log it by calling".
+// byDoing matches "requires calling", "you must log it by calling".
 func (s *sentence) byDoing(j int) (firm, ok bool) {
 	if before := s.text(j); demands[before] && before != "has" && before != "have" {
 		return true, true
@@ -126,8 +126,7 @@ func (s *sentence) byDoing(j int) (firm, ok bool) {
 	return s.firmBefore(j), s.text(j) == "by"
 }
 
-// told reports whether a verb is a command by the token j, which stands before it and
-// its adverbs.
+// told reports whether token j, before a verb and its adverbs, makes the verb an order.
 func (s *sentence) told(i, j int) (firm, ok bool) {
 	if j < 0 || s.obliges(j) {
 		return j >= 0, true
@@ -150,7 +149,7 @@ func (s *sentence) told(i, j int) (firm, ok bool) {
 	return false, j < i-1 && before.Kind != words.Word && s.text(i-1) != "be" // "`x` always set"
 }
 
-// obliges: "must", "need to", "make sure you", "the agent will".
+// obliges matches "must", "need to", "make sure you", "the agent will".
 func (s *sentence) obliges(j int) bool {
 	before, prior := s.text(j), s.text(j-1)
 	switch before {
@@ -166,7 +165,7 @@ func (s *sentence) obliges(j int) bool {
 	return modals[before] || demands[before]
 }
 
-// passive: "be called", "is first called".
+// passive matches "be called", "is first called".
 func (s *sentence) passive(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
 		switch t := s.text(j); {
@@ -179,12 +178,12 @@ func (s *sentence) passive(i int) bool {
 	return false
 }
 
-// demanded: "make sure" or the like stands before.
+// demanded reports whether "make sure" or the like precedes.
 func (s *sentence) demanded(i int) bool {
 	return s.find(i-9, i-1, func(j int) bool { return demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" }) >= 0
 }
 
-// toHave: "must have the phrase 'x' appended".
+// toHave matches "must have the phrase 'x' appended".
 func (s *sentence) toHave(i int) bool {
 	j := s.find(i-1, i-11, func(j int) bool { return s.text(j) == "have" })
 	return modals[s.text(j-1)]

@@ -7,57 +7,56 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxHidden bounds the text that is searched for what it hides, in bytes: as long
-// as anything that is kept of a server.
+// maxHidden bounds the searched text in bytes: no text kept of a server is longer.
 const maxHidden = 256 << 10
 
-// Way is a way to hide a text from people that a model reads all the same.
+// Way is a way to hide from people a text that a model still reads.
 type Way string
 
 // The ways.
 const (
-	// WayUnicode: characters without a shape, or that reorder others.
+	// WayUnicode: invisible characters, or characters that reorder others.
 	WayUnicode Way = "Unicode"
-	// WayTerminal: sequences that a terminal obeys and does not show.
+	// WayTerminal: terminal escape sequences.
 	WayTerminal Way = "Terminal"
-	// WayEncoded: an encoding that a model decodes at a glance and a person does not.
+	// WayEncoded: encodings that a model reads and a person does not.
 	WayEncoded Way = "Encoded"
-	// WayMarkup: what HTML and Markdown leave out when they are rendered, or what
-	// lies beyond the window.
+	// WayMarkup: text that rendered HTML and Markdown do not show, or that lies
+	// outside the window.
 	WayMarkup Way = "Markup"
 )
 
 // Ways lists all ways.
 var Ways = []Way{WayUnicode, WayTerminal, WayEncoded, WayMarkup}
 
-// Place says what a text is, and so what is ordinary in it.
+// Place says where a text stands, which decides what is ordinary in it.
 type Place int
 
 // The places.
 const (
-	// Declared is a text of the manifest, written by who wrote the server.
+	// Declared is a text of the manifest, written by the server's author.
 	Declared Place = iota
-	// Answered is a text of an output: a document, a page, the output of a program,
-	// in which colours, encodings and styles are ordinary.
+	// Answered is an output: documents, pages and the output of programs ordinarily
+	// have colours, encodings and styles.
 	Answered
 )
 
-// Hidden is a passage that people do not see as a model does.
+// Hidden is a passage that a model reads and people do not see.
 type Hidden struct {
 	Way Way
-	// How names what hides it, in words: "variation selectors".
+	// How says what hides it: "variation selectors".
 	How string
-	// Says has what it says, decoded; "" where that is nothing, or not known.
+	// Says is the decoded passage; "" if empty or unknown.
 	Says string
 }
 
-// Directs reports whether the passage asks for something.
+// Directs reports whether the passage gives instructions.
 func (h Hidden) Directs() bool {
 	return imperative.MatchString(h.Says) || command.MatchString(h.Says) || tells(h.Says, Declared) != ""
 }
 
-// Hide finds the passages of a text that are hidden in one way: of each thing that
-// hides at most one, the first.
+// Hide finds the passages of a text that are hidden in one way: the first for each means
+// of hiding.
 func Hide(text string, in Place, way Way) []Hidden {
 	text = report.Head(text, maxHidden)
 	if way == WayUnicode {
@@ -72,8 +71,8 @@ func Hide(text string, in Place, way Way) []Hidden {
 	return nil
 }
 
-// readable reports whether a text that was decoded is one: nearly all of it is
-// printable, and most are letters and spaces.
+// readable reports whether decoded bytes are a text: nearly all is printable, and most
+// are letters and spaces.
 func readable(text string) bool {
 	if !utf8.ValidString(text) {
 		return false

@@ -6,11 +6,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// known matches what a model knows and no address needs.
+// known matches things that a model knows and no address needs.
 const known = `(?:secrets?|context|conversations?|(?:chat[ _-]?)?history|chat|transcript|summary|(?:system[ _-]?)?prompt|memory|everything|credentials?|passwords?|api_?keys?|user[ _-]?data|data)`
 
 var (
-	// picture is one whose address has a place that is to be filled: {conversation}, <data>.
+	// picture matches a picture whose address has a placeholder: {conversation}, <data>.
 	picture = lazyregexp.New(`(?im)(?:!\[[^\]\n]*\]\(\s*|<img\s[^<>]*?src\s*=\s*["']?|^\s*\[[^\]\n]+\]:\s*)` +
 		`(https?://[^\s)"']*(?:\{|<|\[|%7B|%3C)[\w %-]*` + known + `[\w %-]*(?:\}|>|\]|%7D|%3E)[^\s)"']*)`)
 	// capitals matches an address with a placeholder in capitals, unclosed one that ends in an empty value, and
@@ -25,11 +25,11 @@ var (
 	word  = lazyregexp.New(`\w+`)
 )
 
-// talk matches the conversation of user and model, and more that is nobody else's business.
+// talk matches the conversation, and other things that are nobody else's business.
 const talk = `conversation|chat|transcript|history|system prompt|summary of (?:the|this|your|our)|everything|secrets?|(?:user|person|customer)(?:'s|s')?\s+(?:\w+\s+)?(?:message|messages|question|request|files?|data|words|input|name|email|address)`
 
-// carrying finds an address that is to take along what the model knows: of a picture, which
-// a client loads unasked, or one that the text says how to fill.
+// carrying finds an address into which data are put: of a picture, which a client loads
+// unasked, or one that the text says how to fill.
 func carrying(text string) (Hidden, bool) {
 	if !strings.Contains(text, "://") {
 		return Hidden{}, false
@@ -46,10 +46,10 @@ func carrying(text string) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// before is how many bytes before an address may say what it takes along.
+// before is how many bytes before an address may say what to append.
 const before = 1 << 10
 
-// leftOpen finds an address with an empty value at its end that is to take along what the model knows.
+// leftOpen finds an address that ends in an empty value to be filled with what the model knows.
 func leftOpen(text string) string {
 	end := 0
 	for _, at := range unclosed.FindAllStringIndex(text, -1) {
@@ -61,7 +61,7 @@ func leftOpen(text string) string {
 	return ""
 }
 
-// toBeFilled finds an address with a placeholder in capitals that is to be filled with what the model knows.
+// toBeFilled finds an address with a placeholder in capitals to be filled with what the model knows.
 func toBeFilled(text string) string {
 	addresses := map[string]string{} // by placeholder, in lower case
 	var rest strings.Builder

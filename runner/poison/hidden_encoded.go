@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Runs that may be an encoded text; shorter ones say too little to count.
+// Runs that may be an encoded text; shorter ones are too short to mean anything.
 var (
 	base64Run  = lazyregexp.New(`[A-Za-z0-9+/_-]{24,}={0,2}`)
 	hexRun     = lazyregexp.New(`(?:[0-9a-fA-F]{2}){16,}`)
@@ -23,13 +23,13 @@ var (
 	codesRun   = lazyregexp.New(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
-// maxRuns and maxDecoded bound what is decoded of one text: runs, and bytes of each.
+// maxRuns and maxDecoded bound the decoded runs of a text and the bytes of each.
 const (
 	maxRuns    = 256
 	maxDecoded = 16 << 10
 )
 
-// encodings are how a run of each kind is decoded.
+// encodings are the known encodings.
 var encodings = []struct {
 	name   string
 	run    *lazyregexp.Regexp
@@ -47,10 +47,9 @@ var encodings = []struct {
 	{"numbers of letters", ordinalRun, fromOrdinals},
 }
 
-// hiddenEncoded finds runs that decode to an instruction, and in a manifest to a
-// command or an address as well. Images, keys, tokens and ids decode to nothing of
-// the kind; documents and mails are often encoded as a whole, and count as they
-// would in the clear.
+// hiddenEncoded finds runs that decode to an instruction, or in a manifest to a command
+// or an address. Images, keys, tokens and ids do not; documents and mails are often
+// encoded as a whole, and count as they would in the clear.
 func hiddenEncoded(text string, in Place) (Hidden, bool) {
 	for _, e := range encodings {
 		for _, at := range e.run.FindAllStringIndex(text, maxRuns) {
@@ -68,7 +67,7 @@ func hiddenEncoded(text string, in Place) (Hidden, bool) {
 	return disguised(text, in)
 }
 
-// telling reports whether a text that was decoded is one that somebody is to act on.
+// telling reports whether a decoded text gives instructions.
 func telling(text string, in Place) bool {
 	if in == Answered {
 		return len(Inject(text)) > 0
@@ -101,8 +100,7 @@ func isToken(text string, at int, run string) bool {
 	return scheme >= 0 && strings.HasSuffix(before, ";base64,") && !strings.HasPrefix(before[scheme:], "data:text/")
 }
 
-// isData reports whether a decoded text is one that programs read: JSON, XML and pictures
-// in it, PEM.
+// isData reports whether a decoded text is data for programs: JSON, XML, PEM, PDF.
 func isData(text string) bool {
 	starts := []string{`{"`, "{\n", `[{`, `["`, "<svg", "<?xml", "-----BEGIN", "%PDF"}
 	return slices.ContainsFunc(starts, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
@@ -139,7 +137,7 @@ var inBytes = lazyregexp.New(`[01]{8}`)
 
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 
-// fromNumbers reads the codes of characters.
+// fromNumbers decodes character codes.
 func fromNumbers(numbers []string, base int) string {
 	var b strings.Builder
 	for _, n := range numbers {

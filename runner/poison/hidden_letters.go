@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// disguises write letters otherwise, and a model reads them all the same. Each returns the
-// text without the disguise; "" where it cannot have it.
+// disguises change letters in ways that a model still reads. plain returns the text without
+// the disguise; "" if it has none.
 var disguises = []struct {
 	name  string
 	plain func(string) string
@@ -21,7 +21,7 @@ var disguises = []struct {
 	{"letters set apart", fromSpaced},
 }
 
-// disguised finds a text that says something only without its disguise.
+// disguised finds an instruction that shows only without the disguise.
 func disguised(text string, in Place) (Hidden, bool) {
 	for _, d := range disguises {
 		plain := d.plain(text)
@@ -35,7 +35,7 @@ func disguised(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// tells returns the passage that instructs the model; "" where there is none.
+// tells returns a passage that instructs the model; "" if there is none.
 func tells(text string, in Place) string {
 	if found := Inject(text); len(found) > 0 {
 		return found[0].Quote
@@ -50,10 +50,10 @@ func tells(text string, in Place) string {
 
 var leet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "9", "g", "@", "a", "$", "s", "!", "i", "|", "l", "+", "t", "6", "g")
 
-// minLeet is how many words have to be written with digits before they are read as letters.
+// minLeet is the least number of words with digits that are read as letters.
 const minLeet = 3
 
-// fromLeet reads the digits within words as the letters that they look like.
+// fromLeet replaces digits within words by the letters they look like.
 func fromLeet(text string) string {
 	all := strings.SplitAfter(text, " ")
 	changed := 0
@@ -86,10 +86,10 @@ func fromLeet(text string) string {
 // common are words that nearly every English text has.
 var common = []string{"the", "to", "you", "and", "of", "this", "all", "not", "user", "file", "with", "before", "must", "do"}
 
-// minCommon is how many of them tell that a text is English.
+// minCommon is how many of them an English text has at least.
 const minCommon = 3
 
-// vocabulary has the words of a text; none of a text that is too short to be told.
+// vocabulary returns the words of a text; nil if it is too short.
 func vocabulary(text string) words.Set {
 	all := words.Of(text[:min(len(text), maxDecoded)])
 	if len(all) < 2*minCommon {
@@ -98,7 +98,7 @@ func vocabulary(text string) words.Set {
 	return words.SetOf(all...)
 }
 
-// isEnglish reports whether there are common words of English, each written in some way.
+// isEnglish reports whether a vocabulary has enough of the common words, as they are encoded.
 func isEnglish(have words.Set, common []string) bool {
 	n := 0
 	for _, w := range common {
@@ -109,7 +109,7 @@ func isEnglish(have words.Set, common []string) bool {
 	return n >= minCommon
 }
 
-// encoded has the common words by the key of fromSubstitution.
+// encoded has the common words encoded with each key.
 var encoded = func() [atbash + 1][]string {
 	var all [atbash + 1][]string
 	for key := range all {
@@ -120,8 +120,7 @@ var encoded = func() [atbash + 1][]string {
 	return all
 }()
 
-// fromSubstitution reads a text that was shifted by some letters (ROT13 is one of these), or
-// written with the alphabet turned about (Atbash).
+// fromSubstitution decodes a Caesar cipher such as ROT13, or Atbash.
 func fromSubstitution(text string) string {
 	have := vocabulary(text)
 	for key := 1; key <= atbash && have != nil; key++ {
@@ -136,7 +135,7 @@ func shiftedBy(key int, text string) string {
 	return strings.Map(func(r rune) rune { return shifted(r, key) }, text)
 }
 
-// atbash is the key of the alphabet turned about; the others are how far it is shifted.
+// atbash is the key of the reversed alphabet; other keys are shifts.
 const atbash = 26
 
 func inverse(key int) int {
@@ -159,7 +158,7 @@ func shifted(r rune, by int) rune {
 	return r
 }
 
-// backwards has the common words from their ends.
+// backwards has the common words reversed.
 var backwards = func() []string {
 	var all []string
 	for _, w := range common {
@@ -182,13 +181,13 @@ func reversed(text string) string {
 }
 
 var (
-	// spaced are twelve letters or more that stand alone.
+	// spaced matches twelve or more single letters.
 	spaced  = lazyregexp.New(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
 	wordGap = lazyregexp.New(` {2,}| ?[/|] ?`)
 )
 
-// fromSpaced joins letters that have a blank, a dot or a hyphen between each and the next;
-// two blanks, or a slash, part words.
+// fromSpaced joins letters separated by blanks, dots or hyphens. Two blanks or a slash
+// separate words.
 func fromSpaced(text string) string {
 	if !spaced.MatchString(text) {
 		return ""

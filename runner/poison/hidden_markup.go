@@ -18,15 +18,14 @@ var (
 		`font-size\s*:\s*0(?:px|pt|em|%|;|["'])|opacity\s*:\s*0(?:;|["'])|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\b))[^<>]*>([^<]+)`)
 )
 
-// The whitespace behind which a text is out of view: so many lines, or so many
-// columns.
+// The least whitespace that puts a text out of view, in lines and columns.
 const (
 	minLines   = 20
 	minColumns = 150
 )
 
-// hiddenMarkup finds what a rendered text leaves out. Only what instructs counts: of
-// comments and hidden elements the world is full.
+// hiddenMarkup finds instructions that a rendered text does not show. Comments and hidden
+// elements without instructions are ordinary.
 func hiddenMarkup(text string, in Place) (Hidden, bool) {
 	for _, form := range comments {
 		for _, m := range form.FindAllStringSubmatch(text, maxRuns) {
@@ -49,12 +48,12 @@ func hiddenMarkup(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// directs reports whether a passage that is not shown instructs.
+// directs reports whether a passage that is not shown gives instructions.
 func directs(passage string, in Place) bool {
 	return len(Inject(passage)) > 0 || in == Declared && imperative.MatchString(passage)
 }
 
-// outOfView finds a text behind so much whitespace that no window shows it.
+// outOfView finds a text behind more whitespace than a window shows.
 func outOfView(text string) (Hidden, bool) {
 	lines, columns := 0, 0
 	for i, r := range text {

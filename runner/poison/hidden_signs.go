@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Signs that stand for letters, one each: a model reads them as fast as letters.
+// Signs that stand for letters.
 var (
 	morseRun   = lazyregexp.New(`(?:[.·•\-−–—_]{1,7}(?:\s*[/|]\s*|\s+)){12,}[.·•\-−–—_]{1,7}`)
 	brailleRun = lazyregexp.New(`[\x{2800}-\x{28ff}](?:\s?[\x{2800}-\x{28ff}]){11,}`)
@@ -22,7 +22,7 @@ var (
 	braille = letterOf("⠁ ⠃ ⠉ ⠙ ⠑ ⠋ ⠛ ⠓ ⠊ ⠚ ⠅ ⠇ ⠍ ⠝ ⠕ ⠏ ⠟ ⠗ ⠎ ⠞ ⠥ ⠧ ⠺ ⠭ ⠽ ⠵ ⠀ ⠲ ⠂ ⠌ ⠤ ⠄", "abcdefghijklmnopqrstuvwxyz .,/-'")
 )
 
-// letterOf maps each sign to the letter at its place.
+// letterOf maps signs to letters.
 func letterOf(signs, letters string) map[string]byte {
 	of := map[string]byte{}
 	for i, sign := range strings.Fields(signs) {
@@ -35,7 +35,7 @@ func fromMorse(run string) string { return spell(strings.Fields(strokes.Replace(
 
 func fromBraille(run string) string { return spell(strings.Split(run, ""), braille) }
 
-// spell reads signs; one in ten may be none. What is white between them is a blank.
+// spell decodes signs; one in ten may be unknown. Whitespace is a blank.
 func spell(signs []string, letters map[string]byte) string {
 	var b strings.Builder
 	unknown := 0
@@ -55,8 +55,8 @@ func spell(signs []string, letters map[string]byte) string {
 	return b.String()
 }
 
-// fromOrdinals reads numbers as the letters at these places of the alphabet. Words are parted
-// by a slash, a comma, or by a blank where hyphens or dots join their letters.
+// fromOrdinals decodes positions in the alphabet. A slash or a bar separates words, and a
+// blank if hyphens or dots join the letters.
 func fromOrdinals(run string) string {
 	var b strings.Builder
 	joined := strings.ContainsAny(run, "-.")

@@ -23,8 +23,8 @@ var (
 	hyperlink  = lazyregexp.New("^(?:\x1b\\]|\u009d)8;[^;]*;(.*?)(?:\x07|\x1b\\\\|\u009c)?$")
 )
 
-// hiddenTerminal finds sequences that a terminal obeys. In a manifest there is no use
-// for any; in an output colours are ordinary, unless they are those of nothing.
+// hiddenTerminal finds escape sequences. A manifest has no use for any; in an output,
+// colours are ordinary unless they conceal.
 func hiddenTerminal(text string, in Place) (Hidden, bool) {
 	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
 		return Hidden{}, false
@@ -51,8 +51,8 @@ func hiddenTerminal(text string, in Place) (Hidden, bool) {
 	return Hidden{}, false
 }
 
-// isBinary reports whether a sequence stands in the bytes of a program or an index that
-// was returned as a text: it is an ESC with any letter, or the bytes around it are no text.
+// isBinary reports whether a sequence stands in binary data returned as text: it is an ESC
+// with any letter, or the bytes around it are no text.
 func isBinary(text string, start, end int) bool {
 	sequence := text[start:end]
 	if sequence[0] == '\x1b' && (len(sequence) == 1 || !strings.ContainsAny(sequence[1:2], "[]PX^_")) {
@@ -61,10 +61,10 @@ func isBinary(text string, start, end int) bool {
 	return strings.ContainsAny(text[max(0, start-32):min(len(text), end+32)], "\x00\ufffd")
 }
 
-// Plain is a text without the sequences that a terminal obeys.
+// Plain returns a text without escape sequences.
 func Plain(text string) string { return control.ReplaceAllString(text, "") }
 
-// following is the first line of what comes next.
+// following returns the first line of a text.
 func following(text string) string {
 	line, _, _ := strings.Cut(report.Head(text, 400), "\n")
 	return strings.TrimSpace(strings.ToValidUTF8(line, ""))

@@ -6,19 +6,18 @@ import (
 	"unicode"
 )
 
-// How many invisible characters it takes. One or two come along with a text that
-// was copied from somewhere.
+// How many invisible characters count. One or two come along with copied text.
 const (
-	// minRun is how many without a shape follow each other.
+	// minRun is the shortest run of zero-width characters.
 	minRun = 3
-	// minSplit is how many stand between Latin letters, where no script needs one.
+	// minSplit is the least number between Latin letters, where no script needs one.
 	minSplit = 4
-	// minPrivate is how many of private use follow each other: icon fonts have one
-	// or two.
+	// minPrivate is the shortest run of private-use characters: icon fonts have one or
+	// two.
 	minPrivate = 4
 )
 
-// hiddenUnicode finds what characters without a shape say or do.
+// hiddenUnicode finds texts hidden by invisible or reordering characters.
 func hiddenUnicode(text string, in Place) []Hidden {
 	if isASCII(text) {
 		return nil
@@ -47,7 +46,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// eachRun calls visit with the runs of characters that are in a set.
+// eachRun calls visit for each run of characters in a set.
 func eachRun(runes []rune, in func(rune) bool, visit func(start, end int)) {
 	for i := 0; i < len(runes); {
 		if !in(runes[i]) {
@@ -90,7 +89,7 @@ func tags(runes []rune) (Hidden, bool) {
 	return Hidden{How: "tag characters (U+E0000 to U+E007F)", Says: says.String()}, found
 }
 
-// selected is the byte that a variation selector smuggles, or -1.
+// selected returns the byte that a variation selector encodes, or -1.
 func selected(r rune) int {
 	switch {
 	case r >= 0xFE00 && r <= 0xFE0F:
@@ -101,8 +100,8 @@ func selected(r rune) int {
 	return -1
 }
 
-// selectors finds different variation selectors that follow each other. One is an
-// emoji's, or an ideograph's.
+// selectors finds runs of different variation selectors. A single one belongs to an emoji
+// or an ideograph.
 func selectors(runes []rune) (Hidden, bool) {
 	var bytes []byte
 	found := false
@@ -122,8 +121,8 @@ func uniform(runes []rune) bool {
 	return !slices.ContainsFunc(runes, func(r rune) bool { return r != runes[0] })
 }
 
-// shapeless reports whether a character has no width. The joiners of emoji and scripts
-// have none; a soft hyphen has one, for browsers show it.
+// shapeless reports whether a character has no width. Joiners have none; a soft hyphen
+// has one, for browsers show it.
 func shapeless(r rune) bool {
 	switch {
 	case r >= 0x200B && r <= 0x200D, r >= 0x2060 && r <= 0x2064, r == 0xFEFF, r == 0x180E, r == 0x3164, r == 0xFFA0:
@@ -179,8 +178,8 @@ func bits(runes []rune) string {
 	return ""
 }
 
-// splitWords finds words of Latin letters that are taken apart where nobody sees it,
-// so that a search does not find them.
+// splitWords finds Latin words split by zero-width characters, which hides them from a
+// search.
 func splitWords(runes []rune) (Hidden, bool) {
 	n, first, last := 0, 0, 0
 	for i := 1; i+1 < len(runes); i++ {
@@ -250,7 +249,7 @@ func isRightward(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
 
-// privateUse finds runs of characters that mean something to their author alone.
+// privateUse finds runs of private-use characters.
 func privateUse(runes []rune) (Hidden, bool) {
 	found := false
 	eachRun(runes, func(r rune) bool { return unicode.Is(unicode.Co, r) }, func(start, end int) {

@@ -25,9 +25,8 @@ func Send(w io.Writer, captures <-chan Capture) error {
 	return failed
 }
 
-// Receive reads what Send wrote and hands each capture to keep, up to the end of
-// r. The stream comes from a process of ours, but what it says a hostile server
-// had a hand in: what does not keep to the bounds is an error.
+// Receive reads what Send wrote, up to the end of r, and calls keep for each capture. The
+// stream is ours, but its contents are hostile: exceeding the bounds is an error.
 func Receive(r io.Reader, keep func(Capture)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 4096), maxWire)
