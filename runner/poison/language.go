@@ -9,9 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// A text in a language that no list here has words of says nothing to the reader, and is
-// not read. That is told by its letters, and by the commonest words of each language: every
-// text of some length has several of them.
+// A text in a language without word lists is not read. It is recognised by its letters and by
+// the commonest words of each language, of which every longer text has several.
 
 var commonWords = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
@@ -24,7 +23,7 @@ var commonWords = sync.OnceValue(func() map[string][]string {
 	return of
 })
 
-// englishWords has the words of all classes: English is written in notes without its commonest words.
+// englishWords has the words of all classes: English notes often lack the commonest words.
 var englishWords = sync.OnceValue(func() set {
 	all := set{}
 	for _, classes := range []map[string]set{lexicon.Words, lexicon.Verbs} {
@@ -37,21 +36,21 @@ var englishWords = sync.OnceValue(func() set {
 	return union(all, governing)
 })
 
-// read are the scripts of the languages that are read; Greek letters are signs in many texts
-// until they make words.
+// read are the scripts of the languages that are read. Single letters of others, such as
+// Greek, are signs in many texts.
 var read = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Common, unicode.Inherited,
 }
 
-// The least that tells that a language is not known: letters of a script, and words in a
-// sentence. Of those at least one in so many is common.
+// The least evidence of an unknown language: letters of an unknown script, and words of a
+// sentence of which fewer than one in oneInCommon is common.
 const (
 	leastLetters = 6
 	leastWords   = 8
 	oneInCommon  = 12
 )
 
-// foreignWords counts the words of a sentence; unread reports whether it is in no language that is read.
+// foreignWords counts the words of a sentence; unread is set if it is in no language that is read.
 func foreignWords(s *sentence) (n int, unread bool) {
 	strange, terms := 0, 0
 	hits, distinct := map[string]int{}, set{}
@@ -91,7 +90,7 @@ func foreignWords(s *sentence) (n int, unread bool) {
 	return n, most < 2 || most*oneInCommon < n
 }
 
-// byLanguage is how many words of a sentence are common in a language that is read, and in another.
+// byLanguage returns how many words are common in the best language that is read, and in the best other.
 func byLanguage(hits map[string]int) (most, others int) {
 	for language, count := range hits {
 		if slices.ContainsFunc(tongues, func(t tongue) bool { return t.name == language }) {
@@ -103,14 +102,14 @@ func byLanguage(hits map[string]int) (most, others int) {
 	return most, others
 }
 
-// englishEnds reports whether a word ends as many do in English.
+// englishEnds reports whether a word has an English suffix.
 func englishEnds(word string) bool {
 	return slices.ContainsFunc([]string{"ing", "tion", "tions", "ed", "ly", "able", "ness", "er", "ers", "ity", "ies"}, func(end string) bool {
 		return len(word) > len(end)+2 && strings.HasSuffix(word, end)
 	})
 }
 
-// strangeLetters counts the letters of a word that are of a script that is not read.
+// strangeLetters counts the letters of scripts that are not read.
 func strangeLetters(word string) int {
 	n := 0
 	for _, r := range word {
@@ -121,7 +120,7 @@ func strangeLetters(word string) int {
 	return n
 }
 
-// prose reports whether a word is written as one in a sentence: no name, number or sign.
+// prose reports whether a word is an ordinary one: no name, number or sign.
 func prose(word string) bool {
 	for i, r := range word {
 		switch {
@@ -140,7 +139,7 @@ func (s *sentence) item(i int) bool {
 	return parts(i-1) && parts(i+1)
 }
 
-// leastUnread is how many words of a text in another language are a gap.
+// leastUnread is the least number of unread words that count.
 const leastUnread = 12
 
 // Unread reports whether a text, or a part of it, is in a language that Read cannot read.

@@ -7,11 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// set is a class of words. The classes are parts of a grammar: no word of any is
-// a reason for a finding.
+// set is a class of words. The classes are parts of a grammar: no word by itself is a
+// reason for a finding.
 type set = words.Set
 
-// lexicon holds the classes by the names that they have here.
+// lexicon holds the classes by name.
 var lexicon = words.Read[struct {
 	Words, Verbs map[string]set
 	Texts        map[string][]string
@@ -21,7 +21,7 @@ func class(name string) set { return of(lexicon.Words, name) }
 
 func phrases(name string) []string { return of(lexicon.Texts, name) }
 
-// verbs is a class with the forms of each verb: "call calls called calling".
+// verbs returns a class with all forms of its verbs: "call calls called calling".
 func verbs(name string) set {
 	s := set{}
 	for v := range of(lexicon.Verbs, name) {
@@ -32,7 +32,7 @@ func verbs(name string) set {
 	return s
 }
 
-// of returns a list that the file must have.
+// of returns the list of a name, which must exist.
 func of[T any](lists map[string]T, name string) T {
 	list, ok := lists[name]
 	if !ok {
@@ -41,7 +41,7 @@ func of[T any](lists map[string]T, name string) T {
 	return list
 }
 
-// forms returns the forms of a regular verb; irregular ones are listed beside it.
+// forms returns the forms of a regular verb; irregular forms are in the lists.
 func forms(v string) []string {
 	stem, double := v, v
 	last := v[len(v)-1]
@@ -69,7 +69,7 @@ var (
 	negations = class("negations")
 )
 
-// What tools are used by, and how an occasion begins.
+// How tools are called, and how an occasion begins.
 var (
 	callVerbs     = verbs("callVerbs")
 	strictCalls   = verbs("strictCalls")
@@ -98,7 +98,7 @@ var (
 	participles   = class("participles")
 )
 
-// What secrets and addresses are, and what is done with them.
+// Secrets and addresses, and what is done with them.
 var (
 	moves        = verbs("moves")
 	reads        = verbs("reads")
@@ -108,8 +108,8 @@ var (
 	secretWords  = phrases("secretWords")
 )
 
-// How a sentence justifies and threatens. Honest tools do so too: alone it is
-// nothing.
+// How a sentence justifies and threatens. Honest tools do so, too: alone it does not
+// count.
 var (
 	pretexts = class("pretexts")
 	threats  = class("threats")
@@ -135,7 +135,7 @@ var (
 	rules        = class("rules")
 )
 
-// How instructions are said to count no more, and whose count from then on.
+// How earlier instructions are revoked, and new ones put in force.
 var (
 	received  = class("received")
 	follows   = class("follows")
@@ -156,7 +156,7 @@ var alternatives = class("alternatives")
 
 var replaced = class("replaced")
 
-// What a form asks for that nobody is to write into one.
+// Secrets that a form must not ask for.
 var asked = class("asked")
 
 // How a tool praises itself over others.
@@ -168,7 +168,7 @@ var (
 	wellKnown  = class("wellKnown")
 )
 
-// What is told of models, and of what they were told.
+// Models, and what they were told.
 var (
 	callers     = class("callers")
 	habits      = class("habits")
@@ -206,7 +206,7 @@ var (
 	again     = class("again")
 	until     = class("until")
 	answering = class("answering")
-	// unfinished says of an answer that it is none yet; outcomes are what calls end in.
+	// unfinished says that an answer is not final; outcomes are results of calls.
 	unfinished = class("unfinished")
 	outcomes   = class("outcomes")
 )
@@ -214,13 +214,13 @@ var (
 // governing are the verbs that can be an order at all.
 var governing = union(callVerbs, alterations, participles, assignments, reads, moves, passes, ignores, hide)
 
-// equals and values are how a text holds a field against a value: "when done is true".
+// equals and values compare a field with a value: "when done is true".
 var (
 	equals = class("equals")
 	values = class("values")
 )
 
-// noNames are words that are no tool's name where the word "tool" stands beside them.
+// noNames are words that are no tool's name although the word "tool" stands beside them.
 var noNames = union(noTool, tools, modals, occasions, demands, adverbs, callVerbs, negations)
 
 func union(sets ...set) set {

@@ -7,31 +7,30 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// An output is data. That it holds instructions is no sign of anything: manuals,
-// tickets and mails do, and a server may well say which of its tools comes next.
-// What no document has a reason for is to speak to the model over the head of the
-// user: to take back its instructions, to hide what it does, or to have it carry
-// secrets somewhere. Inject reads for these, each in a passage of its own, and two
-// of them together weigh more than one.
+// An output is data. Instructions in it mean nothing by themselves: manuals, tickets and
+// mails have them, and a server may say which of its tools comes next. But no document
+// has a reason to address the model over the head of the user: to revoke its
+// instructions, to hide what it does, or to have it send secrets somewhere. Inject looks
+// for passages that do; two means in one passage weigh more than one.
 
 // Means is one thing that an injected text does.
 type Means string
 
 // The means.
 const (
-	// MeansOverride: the instructions that the model has are to count no more.
+	// MeansOverride revokes the model's instructions.
 	MeansOverride Means = "Override"
-	// MeansConceal: the user is not to know.
+	// MeansConceal keeps something from the user.
 	MeansConceal Means = "Conceal"
-	// MeansAddress: the text names the model, or its dialogue, as its reader.
+	// MeansAddress addresses the model or imitates its dialogue.
 	MeansAddress Means = "Address"
-	// MeansSecret: a secret is to be read, or sent somewhere.
+	// MeansSecret orders to read or send a secret.
 	MeansSecret Means = "Secret"
-	// MeansTool: a tool is to be called before, or in place of, what was asked.
+	// MeansTool orders to call a tool.
 	MeansTool Means = "Tool"
-	// MeansForward: what the model handles is to go to an address that the text fixes.
+	// MeansForward orders to send data to an address in the text.
 	MeansForward Means = "Forward"
-	// MeansEndless: calls are demanded that demand more calls.
+	// MeansEndless demands ever more calls.
 	MeansEndless Means = "Endless"
 )
 
@@ -39,21 +38,21 @@ const (
 type Injection struct {
 	// Means say what it does, in the order of the constants.
 	Means []Means
-	// Quote is the passage, from its first means on.
+	// Quote is the passage from its first means on.
 	Quote string
-	// Grave: the model is to do something with a secret or a tool.
+	// Grave is set if the model is to do something with a secret or a tool.
 	Grave bool
 }
 
-// maxInject bounds the text that is read, in bytes, and passage how far apart in it
-// two means may be to belong together.
+// maxInject bounds the text that is read, passage the distance of means that belong
+// together, in bytes.
 const (
 	maxInject = 256 << 10
 	passage   = 500
 )
 
-// means say what each looks like. Go's regular expressions take linear time, but not
-// little: they are asked only where one of the words occurs.
+// means are the forms of each means. The regular expressions are linear but slow: they run
+// only if one of the words occurs.
 var means = []struct {
 	is    Means
 	words []string
@@ -94,7 +93,7 @@ var means = []struct {
 		`|\b(?:curl|wget|nc|bash|sh|powershell)\s+(?:-\S+\s+)*(?:https?://|["'/~])|\brm\s+-rf?\b`)},
 }
 
-// discussed are the signs of a text that talks about injections, and is none.
+// discussed matches signs that a text is about injections.
 var discussed = lazyregexp.New(`(?i)\b(?:prompt[- ]injections?|injection\s+attacks?|jailbreak\w*|attackers?|adversar\w+|malicious\s+(?:instructions?|prompts?|users?|inputs?)|` +
 	`guardrails?|red[- ]team\w*|such\s+as|for\s+example|e\.g\.|phrases?\s+like|examples?\s+of|detects?\s|attempts?\s+to|patterns?\b|untrusted)`)
 
@@ -102,7 +101,7 @@ var discussed = lazyregexp.New(`(?i)\b(?:prompt[- ]injections?|injection\s+attac
 type hit struct {
 	means      Means
 	start, end int
-	// soft: by itself it is no finding.
+	// soft is set if it is no finding by itself.
 	soft bool
 }
 
@@ -123,8 +122,8 @@ func Inject(text string) []Injection {
 	return first
 }
 
-// findMeans are all means in the order of the text; of one kind at most so many. Where
-// nothing speaks to the model, what is done with secrets and tools does not matter.
+// findMeans returns the means in the order of the text, a bounded number of each kind.
+// Unless something addresses the model, secrets and tools do not matter.
 func findMeans(text string) []hit {
 	hits := foreignMeans(text)
 	lower := strings.ToLower(text)
@@ -146,11 +145,11 @@ func findMeans(text string) []hit {
 	return hits
 }
 
-// forbidding matches the words that turn an order into its opposite: "never print", "do not simply send".
+// forbidding matches the words that forbid: "never print", "do not simply send".
 var forbidding = lazyregexp.New(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
 
-// findOrders are the places of a form, at most so many. Where what is forbidden is no order, the
-// search goes on behind the verb.
+// findOrders returns a bounded number of places of a form. If ordered is set, what is forbidden
+// does not count, and the search goes on behind the verb.
 func findOrders(form *lazyregexp.Regexp, text string, ordered bool) [][]int {
 	if !ordered {
 		return form.FindAllStringIndex(text, maxRuns)
@@ -173,12 +172,12 @@ func findOrders(form *lazyregexp.Regexp, text string, ordered bool) [][]int {
 	return all
 }
 
-// ordering are the means of an output that does what is a technique in a description.
+// ordering maps techniques of descriptions to means of outputs.
 var ordering = map[Technique]Means{
 	SensitiveData: MeansSecret, ContextRequest: MeansSecret, Redirection: MeansForward, Concealment: MeansConceal, Endless: MeansEndless,
 }
 
-// demandsCalls: a cheap sign that a text may demand calls without end.
+// demandsCalls is a cheap test whether a text may demand endless calls.
 func demandsCalls(lower string) bool {
 	says := func(some ...string) bool {
 		return slices.ContainsFunc(some, func(word string) bool { return strings.Contains(lower, word) })
@@ -186,7 +185,7 @@ func demandsCalls(lower string) bool {
 	return says("call", "invo", "repeat") && says("every", "each", " all ", " any ") && says("until", "unless", "before", "till ") && says("answer", "respon", "reply", "conclu", "stop", "finish")
 }
 
-// orders are the means of the orders that the reader of descriptions finds in an output.
+// orders returns the means of orders that Read finds in an output.
 func orders(text string) []hit {
 	var hits []hit
 	for _, f := range Read(text, Context{Kind: KindDescription}) {
@@ -198,9 +197,8 @@ func orders(text string) []hit {
 	return hits
 }
 
-// gather returns the means of the passage that begins with the first hit, and its end; plain:
-// one of them is to speak to the model over the head of the user in plain words, or to demand
-// calls without end.
+// gather returns the means of the passage that begins with the first hit, and its end. plain
+// is set if the passage overrides, conceals or demands endless calls in plain words.
 func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
 	has = map[Means]bool{}
 	for _, h := range hits {
@@ -232,7 +230,7 @@ func judgePassage(text string, hits []hit) (Injection, bool) {
 	return injection, found
 }
 
-// passageAt is the text from the beginning of the sentence to that of the next.
+// passageAt extends a passage to whole sentences.
 func passageAt(text string, start, end int) string {
 	for start > 0 && start > end-2*passage && !strings.ContainsRune(".!?\n", rune(text[start-1])) {
 		start--

@@ -7,18 +7,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// A description may say how an account is written. That one stands in it, with its checksum, and is to
-// take the place of another, is said to have money sent there.
+// A description may explain the format of accounts. But a valid account that is to replace another diverts
+// payments.
 
 var (
 	iban   = lazyregexp.New(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`)
 	card   = lazyregexp.New(`\b\d(?:[ -]?\d){12,18}\b`)
 	wallet = lazyregexp.New(`\b(?:0x[0-9a-fA-F]{40}|bc1[02-9ac-hj-np-z]{20,71}|[13][1-9A-HJ-NP-Za-km-z]{25,34}|T[1-9A-HJ-NP-Za-km-z]{33})\b`)
-	// isExample matches the words before a number that only shows how one is written.
+	// isExample matches the words before an example of a number.
 	isExample = lazyregexp.New(`(?i)\be\.?\s?g\.|\bexamples?\b|\bsuch as\b|\blike\b|\bformat\b|\bsample\b|\btest\b|beispiel|e[xj]e?mpl[eo]|пример`)
 )
 
-// payee finds a constant means of payment in a sentence: where, in bytes; -1 for none.
+// payee finds an account, card or wallet in a sentence: its offsets, or -1.
 func payee(text string) (start, end int) {
 	for _, kind := range []struct {
 		form  *lazyregexp.Regexp
@@ -35,7 +35,7 @@ func payee(text string) (start, end int) {
 	return -1, -1
 }
 
-// validIBAN checks ISO 13616: the number, in another order, leaves 1 when divided by 97.
+// validIBAN checks the checksum of ISO 13616: the rearranged number modulo 97 is 1.
 func validIBAN(text string) bool {
 	text = strings.ReplaceAll(text, " ", "")
 	if len(text) < 15 || len(text) > 34 {
@@ -53,7 +53,7 @@ func validIBAN(text string) bool {
 	return ok && n.Mod(n, big.NewInt(97)).Int64() == 1
 }
 
-// validCard checks a card number by Luhn's sum.
+// validCard checks a card number by the Luhn algorithm.
 func validCard(text string) bool {
 	sum, n := 0, 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -71,7 +71,7 @@ func validCard(text string) bool {
 	return n >= 15 && n <= 16 && sum%10 == 0 && strings.ContainsRune("3456", rune(text[0]))
 }
 
-// diverts reports whether a sentence has a means of payment take the place of another.
+// diverts reports whether a sentence replaces a means of payment by another.
 func (r *reader) diverts(all []sentence, i int) verdict {
 	s := &all[i]
 	own := r.text[s.Start:s.End]

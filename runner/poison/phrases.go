@@ -13,19 +13,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// phrase is an entry of the lists.
+// phrase is an entry of a word list.
 type phrase struct {
 	letters string
 	tongue  int // index of tongues
 	part    part
 	// open: any ending may follow.
 	open bool
-	// tones are the marks on the letters, in a language where they tell words apart.
+	// tones are the marks on the letters, in a language where they distinguish words.
 	tones []uint16
 }
 
-// phraseBook has the phrases by their first two letters; those of one letter by that. Its
-// file is large, and most processes of an audit read no text.
+// phraseBook has the phrases by their first two letters, or their only one. It is read when
+// needed: the file is large, and most processes of an audit read no text.
 var phraseBook = sync.OnceValue(func() map[string][]phrase {
 	book := map[string][]phrase{}
 	lists := words.Read[map[string]map[part]phraseList]("tongues")
@@ -50,13 +50,13 @@ var phraseBook = sync.OnceValue(func() map[string][]phrase {
 	return book
 })
 
-// opens reports whether any ending may follow a phrase by the way its language is written.
+// opens reports whether any ending may follow a phrase because of its script.
 func opens(letters string) bool {
 	first, _ := utf8.DecodeRuneInString(letters)
 	return words.IsUnspaced(first) || unicode.Is(unicode.Arabic, first) && len(letters) > 6
 }
 
-// firstLetters are the first so many letters of a text.
+// firstLetters returns the first n letters of a text.
 func firstLetters(text string, n int) string {
 	end := 0
 	for ; n > 0 && end < len(text); n-- {
@@ -66,7 +66,7 @@ func firstLetters(text string, n int) string {
 	return text[:end]
 }
 
-// phraseList is a text of phrases with commas between.
+// phraseList is a comma-separated list of phrases.
 type phraseList []string
 
 // UnmarshalJSON reads it.
@@ -83,7 +83,7 @@ func (l *phraseList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// plainLetters writes a text in lower case and without accents, in one form of each letter.
+// plainLetters writes a text in lower case, without accents and variants of letters.
 func plainLetters(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -105,7 +105,7 @@ func plainLetters(text string) string {
 	return norm.NFC.String(text)
 }
 
-// dropped are marks on letters, and what joins or stretches them.
+// dropped reports whether a character is a mark on letters, or joins or stretches them.
 func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036f || r >= 0x064b && r <= 0x0652 || r == 'ـ' || r == 0x093c || unicode.Is(unicode.Cf, r)
 }
@@ -114,7 +114,7 @@ func dropped(r rune) bool {
 // and of Swedish (diaeresis, ring).
 const toneMarks = "\u0300\u0301\u0302\u0303\u0306\u0309\u031b\u0323\u0308\u030a"
 
-// tonesOf returns the marks on each letter that plainLetters leaves of a text, as bits.
+// tonesOf returns the marks of each letter that plainLetters keeps, as bits.
 func tonesOf(text string) []uint16 {
 	var all []uint16
 	for _, r := range norm.NFD.String(text) {
@@ -128,7 +128,7 @@ func tonesOf(text string) []uint16 {
 	return all
 }
 
-// addPhrases adds the phrases that a text begins with, which stands at a place.
+// addPhrases adds the phrases at the start of rest, which stands at a place.
 func addPhrases(all []reading, rest string, at int, tones []uint16) {
 	pair := firstLetters(rest, 2)
 	addFrom(all, phraseBook()[pair], rest, at, tones)
@@ -157,12 +157,12 @@ func addFrom(all []reading, page []phrase, rest string, at int, tones []uint16) 
 	}
 }
 
-// toned reports whether the letters at a place have the phrase's marks, if it has to have any.
+// toned reports whether the letters at a place have the marks of the phrase, if it has any.
 func (p phrase) toned(tones []uint16, at int) bool {
 	return p.tones == nil || at+len(p.tones) <= len(tones) && slices.Equal(p.tones, tones[at:at+len(p.tones)])
 }
 
-// clitics are pronouns that are written together with the verb before them.
+// clitics are pronouns written together with the verb before them.
 var clitics = words.SetOf("lo", "la", "los", "las", "le", "les", "li", "gli", "ne", "melo", "selo", "sela", "glielo", "lah", "ه", "ها", "هم", "هما")
 
 func wordAt(text string) string {
@@ -173,8 +173,8 @@ func wordAt(text string) string {
 	return text[:end]
 }
 
-// arabicPrefix returns the length of what is written together with the Arabic word behind
-// it: "and", "so", "by", "for", and the article.
+// arabicPrefix returns the length of the prefix of an Arabic word: "and", "so", "by", "for",
+// or the article.
 func arabicPrefix(text string) int {
 	for _, prefix := range []string{"وال", "بال", "فال", "ال", "لل", "و", "ف", "ب", "ل"} {
 		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {

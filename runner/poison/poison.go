@@ -1,5 +1,5 @@
-// Package poison reads the texts of a manifest for what they tell the model to
-// do, as opposed to what they say about the thing that they describe.
+// Package poison finds in the texts of a manifest what they tell the model to do, as
+// opposed to what they say about the thing they describe.
 //
 // A description is poisoned when it governs something else: it makes an action of
 // another tool a condition, changes another tool's arguments, overrules the user,
@@ -55,7 +55,7 @@ var techniques = []Technique{
 	ParameterOverride, ToolSequence, SensitiveData, Redirection, Concealment, ContextRequest, Shadowing, Endless, Authority,
 }
 
-// Kind says what a text is in its manifest.
+// Kind is the role of a text in its manifest.
 type Kind string
 
 // The kinds.
@@ -71,27 +71,27 @@ const (
 	KindContent      Kind = "Content"      // of a resource, a prompt or an answer
 )
 
-// Context holds what has to be known of the manifest to judge one of its texts.
+// Context is what must be known of a manifest to judge one of its texts.
 type Context struct {
 	Kind Kind
 	// Own is the name of the tool (or prompt, or resource) whose text it is.
 	Own string
 	// Parameters are the names and fixed values of its own arguments.
 	Parameters Names
-	// Free are the names of those arguments that take any text. Argument is the one of them
-	// whose text it is; "" where it is none's.
+	// Free are the names of arguments that take any text. Argument is the one of them that
+	// the text describes; "" if none.
 	Free     Names
 	Argument string
-	// Tools are the names of all tools and prompts of the server, Kinds the words of these.
+	// Tools are the names of all tools and prompts of the server, Kinds their words.
 	Tools, Kinds Names
-	// Family is the prefix of all its tools: see FamilyOf. Another name with it is a tool that the server has at times.
+	// Family is the common prefix of all its tools: see FamilyOf. Other names with it are taken for tools of the server.
 	Family string
 }
 
 // leastFamily is the least number of tools that make a family.
 const leastFamily = 4
 
-// FamilyOf returns the prefix of all of a server's tools: "zotero_" of zotero_search. A verb is not a server's own.
+// FamilyOf returns the common prefix of a server's tools, such as "zotero_" of zotero_search, unless it is a verb.
 func FamilyOf(tools []string) string {
 	if len(tools) < leastFamily {
 		return ""
@@ -115,9 +115,8 @@ func (c Context) has(name string) bool {
 	return c.Tools.Has(name) || c.Family != "" && strings.HasPrefix(name, c.Family)
 }
 
-// Names is a set of names without regard to case, hyphens and underscores: a text may
-// write download-paper or DownloadPaper for download_paper. It is made once for all texts
-// of a manifest.
+// Names is a set of names that ignores case, hyphens and underscores: a text may write
+// download-paper or DownloadPaper for download_paper.
 type Names map[string]bool
 
 // NamesOf makes a set.
@@ -139,8 +138,8 @@ func (n Names) AddWords(name string) {
 	}
 }
 
-// HasWord reports whether a word is one of them, in the singular or the plural.
-func (n Names) HasWord(word string) bool { return n.Has(single(word)) }
+// hasWord reports whether a word is in the set, in the singular or the plural.
+func (n Names) hasWord(word string) bool { return n.Has(single(word)) }
 
 func single(word string) string { return strings.TrimSuffix(word, "s") }
 
@@ -151,7 +150,7 @@ var bars = strings.NewReplacer("-", "", "_", "")
 
 func plain(name string) string { return bars.Replace(strings.ToLower(name)) }
 
-// Finding is one technique, with the sentence that uses it.
+// Finding is a technique with the sentence that uses it.
 type Finding struct {
 	Technique Technique
 	// Quote is the sentence as it is written; at most 600 bytes.
@@ -160,22 +159,22 @@ type Finding struct {
 	Start, End int
 	// Confidence is between 0 and 1.
 	Confidence float64
-	// Tools lists those that the sentence governs and that are not its own.
+	// Tools are the other tools that the sentence governs.
 	Tools []string
-	// Place is the file with a secret that the sentence names, where it does not say
-	// whether the model reads it or the server.
+	// Place is a file with secrets that the sentence names without saying whether the
+	// model or the server reads it.
 	Place string
 }
 
-// The bounds of what is read. A text that is longer is read up to there.
+// The bounds of what is read. Longer texts are read up to there.
 const (
 	maxText  = 4 << 20 // bytes; no more of a whole manifest is read
 	maxQuote = 600     // bytes
 	minText  = 12      // bytes; what is shorter orders nothing
 )
 
-// Read finds the techniques of a text: of each at most one, the clearest, in the
-// order of the text.
+// Read finds the techniques of a text in the order of the text, each at most once, where
+// it is clearest.
 func Read(text string, of Context) []Finding {
 	if len(text) < minText {
 		return nil
@@ -221,7 +220,7 @@ func Read(text string, of Context) []Finding {
 	return all
 }
 
-// verdict holds what a technique's test says of a sentence; confidence 0: not used.
+// verdict is the result of a test; confidence 0 means that the technique is not used.
 type verdict struct {
 	confidence float64
 	tools      []string

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// calledBefore is the tool of a passive: "`x` must be called".
+// calledBefore returns the tool of a passive: "`x` must be called".
 func (r *reader) calledBefore(s *sentence, i int) reference {
 	var ref reference
 	s.find(i-1, i-9, func(j int) bool {
@@ -17,7 +17,7 @@ func (r *reader) calledBefore(s *sentence, i int) reference {
 	return ref
 }
 
-// called is the tool that stands behind a verb.
+// called returns the tool behind a verb.
 func (r *reader) called(s *sentence, i int) reference {
 	for j := i + 1; j < len(s.Tokens) && j <= i+5; j++ {
 		t := s.Tokens[j]
@@ -34,7 +34,7 @@ func (r *reader) called(s *sentence, i int) reference {
 	return reference{}
 }
 
-// means is the tool that a verb of its own is done with: "read the graph via `x`".
+// means returns the tool that something is done with: "read the graph via `x`".
 func (r *reader) means(s *sentence, i int) reference {
 	for j := i + 1; j < len(s.Tokens) && j <= i+12; j++ {
 		t := s.Tokens[j]
@@ -48,7 +48,7 @@ func (r *reader) means(s *sentence, i int) reference {
 	return reference{}
 }
 
-// refAt is the tool that the token at i names, if it names one.
+// refAt returns the tool that the token at i names, if any.
 func (r *reader) refAt(s *sentence, i int) reference {
 	t := s.Tokens[i]
 	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
@@ -68,8 +68,8 @@ func (r *reader) refAt(s *sentence, i int) reference {
 // leastShort is the shortest name that may stand for a longer one, in letters.
 const leastShort = 8
 
-// shortens reports whether a name in the server's instructions is the end, and the greater
-// part, of the name of one of its tools: "bestpractices" of get_acme_bestpractices.
+// shortens reports whether a name in the server's instructions is the end and the greater
+// part of a tool's name: "bestpractices" of get_acme_bestpractices.
 func (r *reader) shortens(name string) bool {
 	short := plain(name)
 	if r.of.Kind != KindInstructions || len(short) < leastShort {
@@ -83,8 +83,8 @@ func (r *reader) shortens(name string) bool {
 	return false
 }
 
-// names reports whether a token is meant as a tool's name: by its form, by what it is
-// in the manifest, and by the words around it.
+// names reports whether a token is meant as a tool's name, by its form, by the manifest
+// and by the words around it.
 func (r *reader) names(s *sentence, ref reference) bool {
 	t, before := s.Tokens[ref.at], s.text(ref.at-1)
 	called := tools[s.text(ref.at+1)] || tools[before] || strictCalls[before]
@@ -101,16 +101,16 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
 }
 
-// compares reports whether the token at i is a field that is held against a value, as in
-// "when is_truncated is true": no tool is true.
+// compares reports whether the token at i is a field compared with a value, as in "when
+// is_truncated is true": no tool is true.
 func (s *sentence) compares(i int) bool {
 	return equals[s.text(i+1)] && values[s.text(i+2)]
 }
 
 func (r *reader) isOwn(name string) bool { return r.own != "" && plain(name) == r.own }
 
-// plainly reports whether a word like any other is a tool's name: "the search tool",
-// "the tool sendmail,".
+// plainly reports whether an ordinary word is a tool's name: "the search tool", "the tool
+// sendmail,".
 func (r *reader) plainly(s *sentence, i int) bool {
 	t, before, after := s.Tokens[i].Text, s.text(i-1), s.text(i+1)
 	if noNames[t] || !identifier(t) {
@@ -149,7 +149,7 @@ func (s *sentence) text(i int) string {
 	return s.Tokens[i].Text
 }
 
-// identifier tells a name from a phrase, a path or a number.
+// identifier reports whether a text is a name, and no phrase, path or number.
 func identifier(text string) bool {
 	if text == "" || len(text) > 64 || !unicode.IsLetter(rune(text[0])) {
 		return false
@@ -159,7 +159,8 @@ func identifier(text string) bool {
 	}) < 0
 }
 
-// compound tells an identifier of several words: snake_case, camelCase, kebab-case.
+// compound reports whether a text is an identifier of several words: snake_case, camelCase,
+// kebab-case.
 func compound(text string) bool {
 	if !identifier(text) {
 		return false
@@ -177,7 +178,7 @@ func compound(text string) bool {
 	return false
 }
 
-// occasion reads what stands behind "before", "when" or "for any".
+// occasion reads the occasion behind "before", "when" or "for any".
 func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
 	head := s.text(i)
 	of := trigger{at: i, ofAny: universal[head]}
@@ -195,14 +196,14 @@ func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
 	return of, of.tool.name != "" || of.ofUser || of.ofAny || of.action
 }
 
-// read takes in a word of the occasion; near: it is one of the first.
+// read adds a word of the occasion; near is set for the first words.
 func (t *trigger) read(word string, firm, near bool) {
 	t.ofUser = t.ofUser || firm && users[word]
 	t.ofAny = t.ofAny || near && universal[word]
 	t.action = t.action || near && firm && gerund(word)
 }
 
-// isCalled: "`x` tool", "`x` requests" stands there.
+// isCalled matches "`x` tool", "`x` requests".
 func (s *sentence) isCalled(i int) bool { return tools[s.text(i+1)] || wishes[s.text(i+1)] }
 
 func (s *sentence) endsOccasion(i int) bool {

@@ -7,10 +7,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// sequences reports whether the sentence makes a call of another tool a condition
-// or a consequence of something. Honest tools name the tool that gives their own
-// inputs, and say in which order a server's tools are used; what tells them apart is
-// what the order is for, and what it dictates.
+// sequences reports whether the sentence makes a call of another tool a condition or a
+// consequence of something. Honest tools name the tool that gives their inputs, and say
+// in which order a server's tools are used; they differ in the purpose of the order and
+// in what it dictates.
 func (r *reader) sequences(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
@@ -33,8 +33,8 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// runs: a command that the text dictates is to be run on an occasion of any kind:
-// "always run `x -y` before any command".
+// runs matches orders to run a given command on any occasion: "always run `x -y` before
+// any command".
 func (r *reader) runs(s *sentence, o demand) bool {
 	if verb := s.Tokens[o.at].Text; verb != "run" && verb != "execute" || !s.precedes() {
 		return false
@@ -49,8 +49,8 @@ func (r *reader) runs(s *sentence, o demand) bool {
 	return slices.ContainsFunc(s.triggers, func(t trigger) bool { return t.ofAny || t.tool.other() })
 }
 
-// weigh sums up what speaks for a hijack, and against it. third: it is done on the
-// occasion of another tool's call, and where the tool is the server's own, of another's.
+// weigh sums up the signs of a hijack. third is set if the occasion is the call of a third
+// tool, which is not the server's if the called tool is.
 func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
 	precondition := s.precedes() || third || s.triggeredBefore(o.at)
@@ -81,27 +81,27 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 
 func (s *sentence) triggeredBefore(i int) bool { return len(s.triggers) > 0 && s.triggers[0].at < i }
 
-// explains: the server's instructions are about its own tools.
+// explains reports whether the server's instructions are about its own tool.
 func (r *reader) explains(tool reference) bool { return tool.known && r.of.Kind == KindInstructions }
 
-// mutates: the other tool's name says that it changes something, and this one's not.
+// mutates reports whether the other tool changes something by its name, and this one does
+// not.
 func (r *reader) mutates(tool reference) bool {
 	return mutating[head(tool.name)] && !mutating[head(r.of.Own)]
 }
 
-// saysNear looks for words in the sentence and in the next, which often gives the
-// reason.
+// saysNear looks for words in the sentence and the next, which often gives the reason.
 func saysNear(all []sentence, i int, of set) bool {
 	return all[i].has(of) || i+1 < len(all) && all[i+1].has(of)
 }
 
-// isAdvice: "for a single file, use x instead", "use x when the id is known".
+// isAdvice matches "for a single file, use x instead", "use x when the id is known".
 func (s *sentence) isAdvice(o demand) bool {
 	verb := s.text(o.at)
 	return !o.firm && (verb == "using" || verb == "use" && (s.has(alternatives) || !s.has(preceding)))
 }
 
-// precedes: the call has to come first, or always.
+// precedes reports whether something is to be done first, or always.
 func (s *sentence) precedes() bool { return s.has(first) }
 
 func (s *sentence) has(of set) bool {
@@ -130,14 +130,14 @@ func (r *reader) dictates(s *sentence, o demand) bool {
 // gaining reports whether the call returns the value ("to get the 'id'").
 func (r *reader) gaining(s *sentence, i int) bool { return s.any(i-4, i-1, gains) }
 
-// gains: the call is to give what a later one needs: "to get the id".
+// gains reports whether the call gives what a later one needs: "to get the id".
 func (s *sentence) gains(o demand) bool {
 	return s.find(o.tool.at+1, len(s.Tokens), func(j int) bool {
 		return gains[s.text(j)] && s.find(j+1, j+8, func(k int) bool { return s.Tokens[k].Kind == words.Word && gained[s.text(k)] }) >= 0
 	}) >= 0
 }
 
-// head is the verb in a tool's name: that of "slack_post_message" is "post".
+// head returns the verb in a tool's name: "post" of "slack_post_message".
 func head(name string) string {
 	parts := words.OfName(name)
 	for _, p := range parts {

@@ -7,8 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// shadows reports whether the sentence puts a tool in the place of another that the
-// server does not have.
+// shadows reports whether the sentence replaces a tool that the server lacks by another.
 func (r *reader) shadows(all []sentence, i int) verdict {
 	s := &all[i]
 	absent := r.absent(s)
@@ -28,7 +27,7 @@ func (r *reader) shadows(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// absent is the first tool that the sentence calls one and that the server lacks.
+// absent returns the first named tool that the server lacks.
 func (r *reader) absent(s *sentence) reference {
 	for i := range s.Tokens {
 		if ref := r.refAt(s, i); ref.other() && !ref.known && (tools[s.text(i-1)] || tools[s.text(i+1)]) {
@@ -38,8 +37,8 @@ func (r *reader) absent(s *sentence) reference {
 	return reference{}
 }
 
-// praises reports whether a tool that is called like a well-known one says that it is safer
-// than that, or than any other, and to be taken instead.
+// praises reports whether a tool recommends itself as safer than a well-known one, or than
+// any other.
 func (r *reader) praises(all []sentence, i int) verdict {
 	s := &all[i]
 	if !(s.has(trust) && (s.claimsSafer() || s.has(officially))) || !saysNear(all, i, stock) {
@@ -66,7 +65,7 @@ func (s *sentence) ofAnyTool() bool {
 	}) >= 0
 }
 
-// anyAbsent is the first tool that the server lacks, however the sentence names it.
+// anyAbsent returns the first tool that the server lacks, or well-known name.
 func (r *reader) anyAbsent(s *sentence) reference {
 	for i, t := range s.Tokens {
 		if t.Kind == words.Word || t.Kind == words.Quoted {
@@ -78,8 +77,8 @@ func (r *reader) anyAbsent(s *sentence) reference {
 	return r.absent(s)
 }
 
-// loops reports whether the sentence demands ever more calls: one for each of what a call
-// gives, before anything is answered. To fetch page after page is none.
+// loops reports whether the sentence demands ever more calls before anything is answered,
+// one for each result of a call. Paging does not count.
 func (r *reader) loops(all []sentence, i int) verdict {
 	s := &all[i]
 	if s.has(paging) || !s.has(universal) {
@@ -107,8 +106,8 @@ func (s *sentence) withholds() bool {
 	return s.has(answering) && (s.has(preceding) || s.has(until)) && firm
 }
 
-// grows: what is to be called for grows with each call: "called for every one of these, and for
-// all topics that those calls name in turn".
+// grows reports whether each call adds calls: "called for every one of these, and for all
+// topics that those calls name in turn".
 func (s *sentence) grows() bool {
 	called, lists, outcome := false, 0, false
 	for i := range s.Tokens {
@@ -124,7 +123,7 @@ func (s *sentence) grows() bool {
 	return outcome
 }
 
-// yields: a noun between the two stands for what calls give.
+// yields reports whether a noun between the two tokens means results of calls.
 func (s *sentence) yields(from, to int) bool {
 	return s.find(from, to-1, func(k int) bool { return k > from && yielded[s.text(k)] && !outcomes[s.text(k)] }) >= 0
 }

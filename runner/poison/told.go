@@ -11,11 +11,11 @@ import (
 )
 
 // An order need not have the form of one. What "agents usually" do, what "is included" of a
-// conversation that the server never saw, and what is "best left out" of an answer are said of
-// nobody else than the model that reads it.
+// conversation that the server never saw, and what is "best left out" of an answer concerns
+// nobody but the model.
 
-// byAgents reports whether the verb at i tells what models do as a habit, or as what goes
-// without saying: "agents usually commit", "the assistant forwards".
+// byAgents reports whether the verb at i states a habit of models: "agents usually
+// commit", "the assistant forwards".
 func (s *sentence) byAgents(i int) bool {
 	verb := s.text(i)
 	if gerund(verb) || strings.HasSuffix(verb, "ed") || s.negated(i) {
@@ -36,7 +36,7 @@ func (s *sentence) byAgents(i int) bool {
 	return false
 }
 
-// partsSubject reports whether a token ends the search for whom a verb is about.
+// partsSubject reports whether a token ends the search for the subject of a verb.
 func (s *sentence) partsSubject(i int) bool {
 	t := s.text(i)
 	return modals[t] || may[t] || callVerbs[t] || s.Tokens[i].Kind == words.Mark && t != "'"
@@ -62,8 +62,8 @@ func (r *reader) givesAway(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// spills reports whether a sentence says that what the model was told goes somewhere: a server
-// has not seen it, so that nobody else can put it there.
+// spills reports whether a sentence says that the conversation goes somewhere: the server has
+// not seen it, so only the model can put it there.
 func (r *reader) spills(all []sentence, i int) verdict {
 	s := &all[i]
 	from, end := s.talk()
@@ -82,14 +82,13 @@ func (r *reader) spills(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// movesAlong reports whether a word says that something goes somewhere.
+// movesAlong reports whether a word means that something is sent.
 func (s *sentence) movesAlong(i int) bool {
 	t := s.Tokens[i]
 	return t.Kind == words.Word && (passes[t.Text] || moves[t.Text] || accompanies[t.Text]) && !s.negated(i) && s.text(i-1) != "not"
 }
 
-// talk is where a sentence names what was said between the user and the model, or by other
-// tools; -1 where it does not.
+// talk returns where a sentence names the conversation or results of other tools, or -1.
 func (s *sentence) talk() (from, end int) {
 	reader := s.has(sofar) || s.has(callers) || s.has(manyCallers)
 	for i := range s.Tokens {
@@ -104,9 +103,8 @@ func (s *sentence) talk() (from, end int) {
 	return -1, -1
 }
 
-// yielded returns where a sentence names the results of tools of another kind than the
-// server's and has this tool get them, or -1: "results of database and file tools are to
-// pass through it".
+// yielded returns where a sentence has this tool get results of tools of another kind than
+// the server's, or -1: "results of database and file tools are to pass through it".
 func (r *reader) yielded(s *sentence) (from, end int) {
 	for i := range s.Tokens {
 		if !results[s.text(i)] || s.text(i+1) != "of" && s.text(i+1) != "from" {
@@ -134,7 +132,7 @@ func (r *reader) gets(s *sentence, i int) bool {
 	return false
 }
 
-// ownKind reports whether a word marks something as the server's own, or is in the name of one of its tools.
+// ownKind reports whether a word marks something as the server's own, or occurs in the name of one of its tools.
 func (r *reader) ownKind(t words.Token) bool {
 	if t.Kind != words.Word || theirs[t.Text] && t.Text != "the" || t.Text == "its" || t.Text == "these" {
 		return true
@@ -142,14 +140,14 @@ func (r *reader) ownKind(t words.Token) bool {
 	if articles[t.Text] || t.Text == "and" || t.Text == "or" || manyTools[t.Text] {
 		return false
 	}
-	return r.of.Kinds.HasWord(t.Text)
+	return r.of.Kinds.hasWord(t.Text)
 }
 
 var manyTools = words.SetOf("tools", "servers", "connectors", "integrations", "plugins")
 
 var theirs = words.SetOf("the", "our", "this", "your")
 
-// after is the last word of the clause that begins at i, up to what is said of it.
+// after returns the last word of the noun phrase that begins at i.
 func (s *sentence) after(i int) int {
 	for j := i + 1; j < len(s.Tokens) && j <= i+12; j++ {
 		if t := s.text(j); (t == "is" || t == "are" || t == "gets" || t == "goes" || accompanies[t]) && !said[s.text(j+1)] {
@@ -167,7 +165,7 @@ func plural(of set) set {
 	return all
 }
 
-// sparesUser reports whether somebody is said to be better off not knowing: "people are not to be
+// sparesUser reports whether people are to be spared something: "people are not to be
 // troubled", "best left out of any conversation".
 func (r *reader) sparesUser(all []sentence, i int) verdict {
 	s := &all[i]
@@ -185,7 +183,7 @@ func (r *reader) sparesUser(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// spared: "users are not to be troubled", "people need not be told", "prefer not to be bothered".
+// spared matches "users are not to be troubled", "people need not be told", "prefer not to be bothered".
 func (s *sentence) spared(i int) bool {
 	if s.text(i-1) != "be" || !s.any(i-8, i-1, persons) || !s.any(i-8, i-1, spares) {
 		return false
@@ -198,8 +196,8 @@ var (
 	abouts = words.SetOf("about", "with", "of", "by")
 )
 
-// fillsWithFile reports whether the sentence puts a file with secrets into one of the tool's own free
-// arguments. In a language that nobody here reads it is enough that both are named together.
+// fillsWithFile reports whether the sentence puts a file with secrets into a free argument of the tool.
+// In a language that is not read, it is enough that both are named.
 func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	s := &all[i]
 	place, at := r.secretFile(all, i)
@@ -221,13 +219,13 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// free reports whether a word is the name of an argument of the tool that takes any text and
-// is not said to take a secret or a file.
+// free reports whether a word names an argument that takes any text, and not a secret or a
+// file by its name.
 func (r *reader) free(name string) bool {
 	return r.of.Free.Has(name) && !credential(name) && !slices.ContainsFunc(words.OfName(name), func(w string) bool { return filed[w] })
 }
 
-// bindsTo: "in `policy`", "as the note", "under `x`".
+// bindsTo matches "in `policy`", "as the note", "under `x`".
 func (s *sentence) bindsTo(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-3; j-- {
 		t := s.text(j)
@@ -243,8 +241,8 @@ func (s *sentence) bindsTo(i int) bool {
 
 var inside = words.SetOf("in", "into", "as", "through", "under", "via", "inside", "within")
 
-// secretFile is the place of a secret that sentence i names, and at which token, or the
-// sentence before it (-1).
+// secretFile returns the place of a secret named in sentence i and its token, or -1 if
+// the sentence before names it.
 func (r *reader) secretFile(all []sentence, i int) (place string, at int) {
 	for _, j := range []int{i, i - 1} {
 		if j < 0 {
@@ -267,7 +265,7 @@ func (r *reader) secretFile(all []sentence, i int) (place string, at int) {
 	return "", -1
 }
 
-// about reports whether the names of the tool or of its arguments speak of a topic.
+// about reports whether the names of the tool or its arguments contain a topic.
 func (r *reader) about(topics []string) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(topics, func(topic string) bool { return strings.Contains(name, plain(strings.ReplaceAll(topic, " ", ""))) })
@@ -275,11 +273,11 @@ func (r *reader) about(topics []string) bool {
 	return has(r.own) || slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), has)
 }
 
-// secretForm is how secrets begin that everybody knows: keys in PEM, tokens of the great services.
+// secretForm matches the beginnings of well-known secrets: keys in PEM, tokens of big services.
 var secretForm = lazyregexp.New(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY|\b(?:AKIA|ASIA)[0-9A-Z\[]|\b(?:gh[posru]_|github_pat_|glpat-|xox[abprs]-|sk-ant-|sk_live_|npm_[A-Za-z0-9\[])`)
 
-// shapesSecret finds a pattern, an example or a default that has the form of a secret, for an
-// argument of a tool whose names do not speak of any.
+// shapesSecret finds a pattern, an example or a default in the form of a secret, unless the
+// names of the tool or its arguments are about secrets.
 func (r *reader) shapesSecret(text string) (Finding, bool) {
 	at := secretForm.FindStringIndex(text)
 	if r.of.Kind != KindValue || at == nil {

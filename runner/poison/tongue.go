@@ -10,8 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// part is a part of an order, such as the verb or who is not to know, named like its
-// list in the file of word lists.
+// part is a part of an order, named like its word list.
 type part string
 
 // The parts.
@@ -46,27 +45,27 @@ const (
 	partCopy     part = "copies" // "in blind copy"
 )
 
-// not is the part where the word negates itself, as Czech "neříkej" and Turkish "söyleme" do.
+// not returns the part of words that include the negation, as Czech "neříkej" and Turkish "söyleme".
 func (p part) not() part { return "!" + p }
 
-// tongue is a language with what tells how it is read.
+// tongue is a language with the features that matter to reading it.
 type tongue struct {
 	name string
-	// ahead is how many letters a negation reaches ahead; behind, whether it may stand
-	// behind the verb as well.
+	// ahead is how many letters a negation reaches forward; behind is set if it may follow
+	// the verb as well.
 	ahead  int
 	behind bool
-	// verbLast: what denies a statement stands at its end.
+	// verbLast is set if a denial stands at the end of a statement.
 	verbLast bool
-	// share is how many letters a distance has, in percent of its letters in European languages.
+	// share scales distances, in percent of European languages.
 	share int
-	// unmarked: a verb of an order has the form that it has in a statement.
+	// unmarked is set if an imperative has the form of a statement.
 	unmarked bool
-	// toned: marks on letters tell words apart, and count.
+	// toned is set if marks on letters distinguish words.
 	toned bool
 }
 
-// tongues are the languages; of English there is only what its own grammar does not read.
+// tongues are the languages; English has only what its grammar does not read.
 var tongues = []tongue{
 	{name: "german", ahead: 32, behind: true, share: 100},
 	{name: "french", ahead: 24, share: 100},
@@ -92,14 +91,14 @@ var tongues = []tongue{
 
 const english = "english"
 
-// span is where a part stands in a sentence, in letters.
+// span is the place of a part in a sentence, in letters.
 type span struct{ start, end int }
 
-// reading has the parts of one sentence in one language.
+// reading is the parts of a sentence in one language.
 type reading struct {
 	tongue
 	parts map[part][]span
-	// pauses are the commas and colons, promises each "without" that is denied.
+	// pauses are commas and colons, promises each denied "without".
 	pauses   []int
 	promises []span
 }
@@ -139,7 +138,7 @@ func readings(text string) []reading {
 	return some
 }
 
-// dropIdioms leaves out what lies within an idiom.
+// dropIdioms removes parts within idioms.
 func (r reading) dropIdioms() {
 	idioms := r.parts[partVoid]
 	if len(idioms) == 0 {
@@ -157,7 +156,7 @@ func (r reading) has(parts ...part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return len(r.parts[p]) > 0 })
 }
 
-// near reports whether two parts stand at most so many letters apart, in either order.
+// near reports whether two parts are at most so many letters apart, in either order.
 func (r reading) near(a, b part, most int) bool { return r.within(r.parts[a], r.parts[b], most) }
 
 func (r reading) within(a, b []span, most int) bool {
@@ -188,8 +187,8 @@ func (r reading) negated(verb part) []span {
 	return all
 }
 
-// negates reports whether a negation reaches a verb: it stands ahead of it, with no "without"
-// between, or behind it.
+// negates reports whether a negation reaches a verb: before it, with no "without" between,
+// or behind it.
 func (r reading) negates(n, v span) bool {
 	switch ahead, behind := v.start-n.end, n.start-v.end; {
 	case ahead >= 0:
@@ -204,8 +203,8 @@ func (r reading) negates(n, v span) bool {
 // promised reports whether the negation at a place is a "without" that is denied.
 func (r reading) promised(n span) bool { return inOne(n, r.promises) }
 
-// findPromises finds each "without" that is denied: nothing is done without telling the user.
-// What was ordered before, or behind a comma, is not taken back.
+// findPromises finds each denied "without": nothing is done without telling the user. A
+// denial before a comma or behind an order does not count.
 func (r reading) findPromises() []span {
 	without := slices.Concat(r.parts[partWithout], r.parts[partUnaware])
 	if len(without) == 0 {
@@ -236,13 +235,13 @@ func (r reading) pausedBetween(from, to int) bool {
 	return slices.ContainsFunc(r.pauses, func(at int) bool { return at >= from && at < to }) || r.parted(from, to)
 }
 
-// parted reports whether a clause of its own begins between two places.
+// parted reports whether a new clause begins between two places.
 func (r reading) parted(from, to int) bool {
 	return slices.ContainsFunc(r.parts[partJoint], func(s span) bool { return s.start >= from && s.start < to })
 }
 
-// toUser reports whether one of the verbs is about the user, who stands at most so many
-// letters away and in the same clause.
+// toUser reports whether the user is at most so many letters from one of the verbs, in the
+// same clause.
 func (r reading) toUser(verbs []span, most int) bool {
 	return slices.ContainsFunc(verbs, func(v span) bool {
 		return slices.ContainsFunc(r.parts[partUser], func(u span) bool {
