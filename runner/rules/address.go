@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// legacyAddress reads an address as inet_aton(3) does, and with it whatever resolves names by the C
-// library: of one to four numbers, decimal, octal or hexadecimal, the last of which fills what is left.
+// legacyAddress parses an address as inet_aton(3) and C libraries do: one to four decimal, octal or
+// hexadecimal numbers, the last of which fills the remaining bytes.
 func legacyAddress(text string) (netip.Addr, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) > 4 {

@@ -14,8 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// promised is the hint that a tool gives, where an effect is its own doing beyond
-// doubt.
+// promised returns the hint of a tool if an effect is certainly its own.
 func (in Input) promised(e profile.Effect, hint string) (scope.Clause, bool) {
 	if e.Capability.Kind != report.CapabilityTool || e.Phase != report.PhaseCall || e.AlternativeCause != (report.Capability{}) {
 		return scope.Clause{}, false
@@ -44,9 +43,9 @@ func findChanges(in Input) []draft {
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
 }
 
-// remembers reports whether a file is one of those in which the server keeps answers, whatever it calls them: in a
-// hidden directory of its own, where the same tool reads far more often than it writes; or that only this tool uses, with
-// a file for each question that is not written at each call.
+// remembers reports whether a file is a cache of answers: in a hidden directory of the server's own, where the same tool
+// reads far more often than it writes, or that only this tool uses, with a file for each question that is not written at
+// each call.
 func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	if !own.hides(e.Path) {
 		return false
@@ -56,11 +55,11 @@ func (in Input) remembers(own ownPaths, e profile.Effect) bool {
 	return use.reads > 0 && (use.reads >= 4*use.writes() || apart)
 }
 
-// leastBooks is the least number of capabilities that write a file in which the server keeps a history.
+// leastBooks is the least number of capabilities that write a history of calls.
 const leastBooks = 3
 
-// keepsBooks reports whether the server keeps a history or statistics of all calls in a file, in a hidden directory of
-// its own: no single tool is charged with it.
+// keepsBooks reports whether a file in a hidden directory of the server's own has a history or statistics of all calls:
+// no single tool is charged with it.
 func (in Input) keepsBooks(own ownPaths, e profile.Effect) bool {
 	if e.Kind == profile.KindDelete || !own.hides(e.Path) {
 		return false
@@ -80,8 +79,8 @@ func (g ownPaths) hides(name string) bool {
 	return home && inside[0] == '.' && g.owns(name)
 }
 
-// alters says what was done to a file that is changed now; "" where it was only opened,
-// and where its mode or times were set.
+// alters says how an effect changed a file; "" if it only opened it or set its mode or
+// times.
 func alters(e profile.Effect) string {
 	switch {
 	case e.Kind == profile.KindStore:
@@ -124,8 +123,8 @@ func findDestruction(in Input) []draft {
 	}, profile.KindWrite, profile.KindDelete)
 }
 
-// overwrote reports whether a write left nothing of what a file held, by a capability
-// that had never read it.
+// overwrote reports whether a write replaced the whole content of a file that the
+// capability had never read.
 func (in Input) overwrote(e profile.Effect) bool {
 	replaced := strings.HasPrefix(e.Operation, "rename")
 	return (replaced || e.Opening == "O_TRUNC") &&
@@ -135,8 +134,8 @@ func (in Input) overwrote(e profile.Effect) bool {
 		})
 }
 
-// made reports whether the server has written a file, or made the directory, in this
-// audit: it may do away with it.
+// made reports whether the server wrote the file or made the directory in this audit: it
+// may remove it.
 func (in Input) made(name string) bool { return in.ran.written[name] }
 
 func findRepetition(in Input) []draft {
@@ -158,17 +157,16 @@ func findRepetition(in Input) []draft {
 	}, profile.KindStore, profile.KindWrite, profile.KindDelete)
 }
 
-// stored reports whether bytes were written to the same file in the same place of the
-// session.
+// stored reports whether bytes were written to the same file in the same call.
 func (in Input) stored(e profile.Effect) bool {
 	return in.anyAt(e.Path, func(other profile.Effect) bool {
 		return other.Kind == profile.KindStore && other.Capability == e.Capability && other.Repeat == e.Repeat
 	})
 }
 
-// usual reports whether the first of two calls, or any other of the capability, has
-// changed the file as well, or it was gone again when the second was over: the second
-// deleted what it had made, or made what it then deleted or renamed.
+// usual reports whether another call of the capability changed the file as well, or the
+// file was temporary: the second call deleted what it had made, or made what it then
+// deleted or renamed.
 func (in Input) usual(e profile.Effect) bool {
 	return in.anyAt(e.Path, func(other profile.Effect) bool {
 		if other.Capability != e.Capability {
@@ -206,8 +204,8 @@ func findReach(in Input) []draft {
 	return unexplained(drafts)
 }
 
-// hintOnly is the hint of a tool to stay in a closed world, where no text of its
-// declaration promises the same.
+// hintOnly returns the closed-world hint of a tool if no text of its declaration promises
+// the same.
 func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
 	hint, ok := in.Scope.Hint(of, "openWorldHint")
 	if !ok {
@@ -217,7 +215,7 @@ func (in Input) hintOnly(of report.Capability) (scope.Clause, bool) {
 	return hint, clause.Field == hint.Field && clause.Capability == hint.Capability
 }
 
-// egressUse is the question to a scope that a connect stands for.
+// egressUse returns the use that a connect is for the scope.
 func egressUse(e profile.Effect) scope.Use {
 	use := scope.Use{Kind: scope.UseEgress, Address: e.Address, Port: e.Port}
 	if address, err := netip.ParseAddr(e.Address); lookup(e) || err == nil && sinkhole.Gave(e.Host, address) {
@@ -226,29 +224,28 @@ func egressUse(e profile.Effect) scope.Use {
 	return use
 }
 
-// shared reports whether the server goes to the same place for others as well.
+// shared reports whether other capabilities go to the same destination.
 func (in Input) shared(e profile.Effect) bool {
 	of, known := in.ran.reached[destination(e)]
 	return known && of != e.Capability
 }
 
-// itsService reports whether a server that says that it uses the network names the owner
-// of a host, and goes there for others as well: the closed domain that a hint speaks of
-// may be that service. Without the hint there would be no finding.
+// itsService reports whether a server that declares its use of the network names the owner
+// of a host, and goes there for other capabilities as well: that service may be the
+// closed domain of the hint. Without the hint there would be no finding.
 func (in Input) itsService(e profile.Effect) bool {
 	stance, _ := in.Scope.Network(report.Capability{Kind: report.CapabilityServer})
 	return stance == scope.Declared && e.Host != "" && egressUse(e).Host != "" && in.speaksOf(destinationHost(e)) && in.shared(e)
 }
 
-// ofAudit finds the files of the audit: those that it plants, and what an argument
-// names.
+// ofAudit matches files of the audit: planted ones, and those that its arguments name.
 var ofAudit = lazyregexp.New(`/(?:` + inputs.FilesDir + `|` + inputs.RepositoryDir + `|` + inputs.ProjectDir + `|` + inputs.Word + `[-_]c\d+)(?:[/.-]|$)`)
 
-// handed reports whether a path is one that the audit has put before the server.
+// handed reports whether the audit gave a path to the server.
 func handed(name string) bool { return ofAudit.MatchString(name) }
 
-// changedIn is the directory that a change is in. All directories with files of the audit are one: which of them a call
-// comes to depends on its arguments.
+// changedIn returns the directory of a change. All directories with files of the audit count as one, for arguments choose
+// among them.
 func changedIn(name string) string {
 	dir := path.Dir(name)
 	for _, other := range []string{inputs.RepositoryDir, inputs.ProjectDir} {
@@ -259,28 +256,28 @@ func changedIn(name string) string {
 	return dir
 }
 
-// planted reports whether the audit has put a file there before the server started.
+// planted reports whether the audit put a file there before the server started.
 func planted(name string) bool {
 	return slices.ContainsFunc(inputs.Files(), func(f inputs.File) bool { return strings.HasSuffix(name, "/"+f.Path) })
 }
 
-// fleeting are the directories, and fleetingEnds the ends of the names, of what comes
-// and goes with a program that runs at all.
+// fleeting are the directories and fleetingEnds the endings of files that come and go with
+// any program.
 var (
 	fleeting = []string{"/tmp/", "/var/tmp/", "/run/", "/var/run/", "/dev/", "/proc/", "/sys/", "/var/log/", "/var/cache/", "/memfd:",
 		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/cache/", "/caches/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
-	// anywhere has those that count at any depth.
+	// anywhere are those that count at any depth.
 	anywhere     = map[string]bool{"/logs/": true, "/cache/": true, "/caches/": true}
 	fleetingEnds = []string{".log", ".lock", ".lockfile", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
 )
 
-// logDir is a directory that is called one of logs, by the last word of its name:
-// .app-logs. A name that only begins so (logs.d, logbook) is another thing.
+// logDir matches a directory of logs by the last word of its name: .app-logs, not logs.d
+// or logbook.
 var logDir = lazyregexp.New(`/[.\w-]*[._-]logs/`)
 
-// passing reports whether a path names a temporary file, a cache, a log, a lock, a
-// journal, or of no file at all; what the audit handed in is none, though it lies in a
-// directory for temporary files.
+// passing reports whether a path names a temporary file, a cache, a log, a lock, a journal
+// or no file at all. Files of the audit are not temporary, although they lie in such a
+// directory.
 func passing(name string) bool {
 	if logDir.MatchString(name) && !handed(name) {
 		return true

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// explained holds what the arguments of one capability explain, by what they name.
+// explained has what the arguments of one capability explain.
 type explained struct {
 	// hosts are names and addresses, paths absolute and clean; above are the
 	// directories that paths lie in.
@@ -25,11 +25,11 @@ type explained struct {
 	commands, programs map[string]Argument
 }
 
-// scratch is the directory that the audit tells servers as the root, and that all
-// paths lie in that it makes up (inputs.Options.Dir).
+// scratch is the root that the audit offers to servers; all paths that it makes up lie in
+// it (inputs.Options.Dir).
 const scratch = "/tmp"
 
-// maxNames bounds how many things one capability's arguments name.
+// maxNames bounds the names in one capability's arguments.
 const maxNames = 8192
 
 // explanations reads all arguments.
@@ -102,8 +102,8 @@ func enter(known map[string]Argument, name string, a Argument) {
 	}
 }
 
-// documentation tells of addresses that no host has, which the audit makes up (RFC
-// 5737, RFC 3849), or makes of small numbers (RFC 1122, 3.2.1.3).
+// documentation reports whether no host has an address: the audit makes them up (RFC
+// 5737, RFC 3849), also from small numbers (RFC 1122, 3.2.1.3).
 func documentation(address netip.Addr) bool {
 	return slices.ContainsFunc(reservedAddresses, func(reserved netip.Prefix) bool { return reserved.Contains(address) })
 }
@@ -113,11 +113,11 @@ var reservedAddresses = []netip.Prefix{
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
 }
 
-// pieces matches what stands between blanks, quotes and brackets.
+// pieces matches texts between blanks, quotes and brackets.
 var pieces = lazyregexp.New("[^\\s'\"`<>(){},;|&=]+")
 
-// hosts are the names and addresses in a text: a host, one with a port, that of a URL
-// or of an e-mail address; a command may have several.
+// hosts returns the host names and addresses in a text: alone, with a port, in a URL or in
+// an e-mail address.
 func hosts(text string) (found []string) {
 	for _, piece := range pieces.FindAllString(text, maxPieces) {
 		piece = strings.ToLower(piece)
@@ -147,14 +147,14 @@ func hosts(text string) (found []string) {
 	return found
 }
 
-// maxPieces is how many pieces of one argument are looked at.
+// maxPieces bounds the pieces read of one argument.
 const maxPieces = 256
 
 var hostname = lazyregexp.New(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+[a-z][a-z0-9-]{0,62}$`)
 
-// pathsIn are the paths in a text: absolute, below the home ("~"), of a file: URL, or
-// relative to the directory that the audit offers. One that leads upwards out of it
-// ("../x") names nothing that is explained.
+// pathsIn returns the paths in a text: absolute, below the home ("~"), in a file: URL, or
+// relative to the directory that the audit offers. Paths that leave it ("../x") explain
+// nothing.
 func pathsIn(text, home string) (found []string) {
 	add := func(name string) {
 		if rest, isURL := strings.CutPrefix(name, "file://"); isURL {
@@ -192,8 +192,8 @@ var commandField = lazyregexp.New(`(?i)(?:command|cmd|code|script|shell|program|
 // wrappers are programs that run the one behind them.
 var wrappers = map[string]bool{"sudo": true, "exec": true, "env": true, "nohup": true, "time": true, "xargs": true}
 
-// programsIn are the names of the programs in a command: the first word, what stands
-// behind what separates commands in a shell, and what a wrapper runs.
+// programsIn returns the names of the programs in a command line: of each command in it,
+// and what wrappers run.
 func programsIn(text string) (found []string) {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|(\n`", r) })
 	for _, part := range parts[:min(len(parts), maxPieces)] {
@@ -211,8 +211,8 @@ func programsIn(text string) (found []string) {
 	return found
 }
 
-// What a parameter's declaration says when its value leads to nothing. Plain words
-// only, and narrow: a false one makes a finding of what was asked for.
+// Declarations of parameters whose values have no effect. They are narrow: a false match
+// makes a finding of what was asked for.
 var (
 	fetchesNothing = lazyregexp.New(`(?i)\bno (?:urls (?:is|are)|network access|network requests?|remote (?:urls|files|access))\b|` +
 		`\b(?:is|are|will be) (?:not|never) (?:fetched|downloaded|contacted|connected to|resolved|requested|loaded)\b|` +
@@ -222,7 +222,7 @@ var (
 	runsNothing  = lazyregexp.New(`(?i)\b(?:is|are|will be) (?:not|never) (?:run|executed|evaluated|interpreted)\b`)
 )
 
-// declared are the schemas, or the descriptions, of the arguments of capabilities.
+// declared are the schemas or declarations of arguments, by capability and name.
 type declared map[report.Capability]map[string]json.RawMessage
 
 // parameters reads what a manifest says about arguments.
@@ -246,8 +246,8 @@ func parameters(m manifest.Manifest) declared {
 	return all
 }
 
-// of returns what is said about an argument: that of the innermost schema that says
-// something on the way to it.
+// of returns the description of an argument: of the innermost schema on the way to it that
+// has one.
 func (d declared) of(capability report.Capability, field string) (said string) {
 	properties := d[capability]
 	for step := range strings.SplitSeq(field, ".") {
@@ -277,8 +277,8 @@ func describing(schema map[string]json.RawMessage, otherwise string) string {
 	return otherwise
 }
 
-// maxDescription is how much of a description is read, and maxSchema the size of the longest
-// schema of an argument that is searched, in bytes.
+// maxDescription bounds how much of a description is read, maxSchema the schema of an
+// argument, in bytes.
 const (
 	maxDescription = 4 << 10
 	maxSchema      = 64 << 10

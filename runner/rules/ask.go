@@ -10,12 +10,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// The functions below are for runner/exposure: it takes a program, a file and a destination for
-// the same as the rules do.
+// The functions below are for runner/exposure, which judges programs, files and destinations
+// as the rules do.
 
-// Routine returns a function that reports whether a program that was started is no doing of a
-// capability: it is the server's own code in another process, or one that language runtimes start
-// by themselves.
+// Routine returns a function that reports whether a started program is the server's own code in
+// another process, or one that language runtimes start by themselves.
 func (in Input) Routine() func(e profile.Effect) bool {
 	in.ran = in.programs()
 	return func(e profile.Effect) bool { return inquiry(e) || fromMemory(e.Path) || in.itself(e) || in.bundled(e) }
@@ -35,22 +34,22 @@ func (in Input) AsksForRoots() bool {
 	return slices.ContainsFunc(in.Outputs, func(o Output) bool { return o.Kind == report.OutputRequest && o.Method == "roots/list" })
 }
 
-// StatedBound returns the sentence in which a capability, or the server, says that it keeps
-// to some directory; "" where neither does.
+// StatedBound returns the sentence in which a capability or the server says that it stays in
+// some directory; "" if neither does.
 func (in Input) StatedBound(of report.Capability) string {
 	clause, _ := in.statedBound(of)
 	return clause.Quote
 }
 
-// Evaluated returns two answers for each tool that evaluated a text of an argument as code,
-// whatever it says of itself: to a name that is not defined, and to a text that is no code.
+// Evaluated returns two answers of each tool that evaluated an argument as code, declared or
+// not: to an undefined name, and to a text that is no code.
 func (in Input) Evaluated() [][2]report.Output {
 	var all [][2]report.Output
 	in.eachEvaluated(func(e evaluated) { all = append(all, [2]report.Output{*e.name, *e.syntax}) })
 	return all
 }
 
-// Succeeded returns a function that reports whether an attempt on a guard succeeded, and by which effect.
+// Succeeded returns a function that reports whether an attempt succeeded, and by which effect.
 func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 	in.Attack.sight()
 	left, ran := in.Attack.left(), in.Attack.ran()
@@ -87,9 +86,9 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 	}
 }
 
-// Left returns what reports whether an attempt left the directory that it was to leave, although it
-// found nothing where it led: the kernel was asked for a name there, and looked for it. One that it did
-// not let out (EXDEV of openat2, EACCES of Landlock) has not.
+// Left returns a function that reports whether an attempt left its directory, although it found
+// nothing there: the kernel looked for a name outside. Attempts that the kernel stopped (EXDEV of
+// openat2, EACCES of Landlock) have not.
 func (in Input) Left() func(attack.Attempt) bool {
 	all := map[place]bool{}
 	for _, e := range in.Attack.Profile.Effects {

@@ -13,34 +13,33 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// Attack holds what the launch showed in which the server's guards were tried. Nothing else is
-// judged by it.
+// Attack has the results of the launch that tried the server's guards.
 type Attack struct {
 	Profile  profile.Profile
 	Attempts []attack.Attempt
-	// Unlisted are the calls of tools that no list has which were accepted.
+	// Unlisted are accepted calls of tools that no list has.
 	Unlisted []attack.Taken
-	// Posture is how a server that listens answers others than its client.
+	// Posture is how a listening server answers others than its client.
 	Posture attack.Posture
 	// Polluted are the prototype pollutions that worked.
 	Polluted []attack.Polluted
-	// Lures are directories that had a link and a sibling (see inputs.OutsideNumber).
+	// Lures are directories with a link and a sibling (see inputs.OutsideNumber).
 	Lures []string
-	// Statements are those in SQL that came of the attempts.
+	// Statements are the SQL statements that attempts caused.
 	Statements []attack.Statement
-	// Requests are those by HTTP and SMTP with a mark.
+	// Requests are HTTP and SMTP requests with a mark.
 	Requests []attack.Asking
 
 	sighted *sighted
 }
 
-// sighted has statements and requests by the marks in them, as sight finds them.
+// sighted has statements and requests by the marks in them.
 type sighted struct {
 	statements map[string][]attack.Statement
 	requests   map[string][]attack.Asking
 }
 
-// sight finds the marks in statements and requests, once for all attempts: a hostile server sends many and long ones.
+// sight finds the marks in statements and requests, once for all attempts: there may be many and long ones.
 func (a *Attack) sight() {
 	all := &sighted{map[string][]attack.Statement{}, map[string][]attack.Asking{}}
 	for _, s := range a.Statements {
@@ -56,7 +55,7 @@ func (a *Attack) sight() {
 	a.sighted = all
 }
 
-// controls are the attempts at the same place that hid nothing.
+// controls returns the undisguised attempts at the same place.
 func (a Attack) controls(of attack.Attempt) (all []attack.Attempt) {
 	for _, each := range a.Attempts {
 		if each.Control && each.Of == of.Of && each.Family == of.Family && each.Field == of.Field && each.Place == of.Place {
@@ -66,8 +65,8 @@ func (a Attack) controls(of attack.Attempt) (all []attack.Attempt) {
 	return all
 }
 
-// left are the files outside that were touched, with success, by the capability and the
-// number of the attempt: whoever confines itself by the kernel tries to open them, too.
+// left returns the files outside that were used with success, by capability and number of
+// the attempt: failed tries may have been stopped by the kernel.
 func (a Attack) left() map[place]profile.Effect {
 	all := map[place]profile.Effect{}
 	for _, e := range a.Profile.Effects {
@@ -82,8 +81,8 @@ func (a Attack) left() map[place]profile.Effect {
 			all[at] = e
 		}
 	}
-	// Who has touched the file of an attempt that was not made on it goes through all that
-	// there is, whatever its arguments are.
+	// A capability that used the file of an attempt on another one goes through all files,
+	// whatever its arguments are.
 	walks := map[report.Capability]bool{}
 	for at := range all {
 		walks[at.of] = walks[at.of] || !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool { return each.Using(at.of) && each.File == at.number })
@@ -92,7 +91,7 @@ func (a Attack) left() map[place]profile.Effect {
 	return all
 }
 
-// to returns what an attempt touched outside, by its own call or by one that uses what it stored.
+// to returns the effect of an attempt outside, by its own call or by one that uses what it stored.
 func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if e, led := left[place{try.Of, try.File}]; led {
 		return e, true
@@ -106,14 +105,14 @@ func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.E
 	return profile.Effect{}, false
 }
 
-// place is where an attempt of family Path was to lead.
+// place is the target of an attempt of family Path.
 type place struct {
 	of     report.Capability
 	number int
 }
 
-// ran are the commands that were run, and the files that were opened as a shell would or a program
-// in the environment of another, by the number of the attempt.
+// ran returns, by number of the attempt, the commands that were run, and the files that a shell or
+// a program opened because of an injection.
 func (a Attack) ran() map[int]profile.Effect {
 	all := map[int]profile.Effect{}
 	for _, e := range a.Profile.Effects {
@@ -129,7 +128,7 @@ func (a Attack) ran() map[int]profile.Effect {
 	return all
 }
 
-// fewCommands are sentences that say that no more than some commands are run.
+// fewCommands matches declarations that only some commands are run.
 var fewCommands = lazyregexp.New(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
 	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
 	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported)\b` +
@@ -137,28 +136,28 @@ var fewCommands = lazyregexp.New(`(?i)\b(?:allowed|allow-?listed|white-?listed|p
 	`|\bonly (?:(?:runs?|executes?|supports?|allows?) )?(?:the )?(?:commands? |programs? )?` +
 	`(?:ls|pwd|date|git|cat|echo|grep|find|head|tail|wc|whoami|uname|uptime|ping|npm|df|du|ps)(?:,| and\b| or\b)`)
 
-// hardened reports whether a tool says that it runs no more than some commands, and how.
+// hardened reports whether a tool says that it runs only some commands, and quotes it.
 func (in Input) hardened(of report.Capability) (quote string, said bool) {
 	quote = fewCommands.FindString(in.saidOf(of))
 	return quote, quote != ""
 }
 
 var (
-	// noCommands are sentences that say that nothing is run or evaluated.
+	// noCommands matches declarations that nothing is run or evaluated.
 	noCommands = lazyregexp.New(`(?i)\b(?:never|(?:does|do|will|can) ?not|(?:does|do|wo|ca)n['’]t) (?:runs?|executes?|evaluates?|spawns?|invokes?|starts?)` +
 		`(?: (?:or|and) (?:runs?|executes?|evaluates?))?(?: (?:any|arbitrary|shell|system|external|other))* ` + runnable + `(?:$|[^\w ]| (?:or|and) )` +
 		`|\bno (?:(?:shell|system|external|arbitrary) )*` + runnable + ` (?:is|are|will be|can be) (?:ever )?(?:run|executed|evaluated|started|spawned)\b` +
 		`|\b` + runnable + ` (?:is|are) never (?:run|executed|evaluated|started)\b` +
 		`|\bwithout (?:(?:using|starting|running) )?(?:a|any) (?:shell|subprocess)\b|\bno (?:shell|eval) (?:is |are )?(?:involved|used)\b`)
-	// withinLimits are the words of a sentence that says so under a condition.
+	// withinLimits matches conditions in such a sentence.
 	withinLimits = lazyregexp.New(`(?i)\b(?:unless|except|if|when|until|by default|without (?:your|user|confirm|ask|approv|permission)\w*)`)
 )
 
 // runnable matches the words for what is run.
 const runnable = `(?:commands?|programs?|shells?|code|scripts?|(?:sub)?process(?:es)?)`
 
-// runsNothing is the sentence in which a tool, or its server, says that it runs and evaluates
-// nothing; "" where there is none.
+// runsNothing quotes the declaration of a tool or its server that nothing is run or evaluated;
+// "" if there is none.
 func (in Input) runsNothing(of report.Capability) string {
 	for _, text := range []string{in.saidOf(of), manifest.Text(in.Manifest.Instructions)} {
 		for sentence := range strings.SplitSeq(report.Head(text, maxDescription), ".") {
@@ -170,7 +169,7 @@ func (in Input) runsNothing(of report.Capability) string {
 	return ""
 }
 
-// harmless quotes that sentence, or the one in which it says that it changes nothing.
+// harmless quotes that declaration, or the one that nothing is changed.
 func (in Input) harmless(of report.Capability) string {
 	if said := in.runsNothing(of); said != "" {
 		return said

@@ -25,8 +25,8 @@ type sighting struct {
 	detail string
 }
 
-// findCarried finds the credentials that a server brings along and gives away: one finding
-// for each capability.
+// findCarried finds credentials that a server contains and gives away: one finding for each
+// capability.
 func findCarried(in Input) []draft {
 	byCapability := map[report.Capability][]sighting{}
 	var order []report.Capability
@@ -54,7 +54,7 @@ func findCarried(in Input) []draft {
 	return all
 }
 
-// ownSeverity is High for what opens something if it was ever issued.
+// ownSeverity returns High for credentials that may be valid.
 func ownSeverity(s sighting) report.Severity {
 	if s.Live {
 		return report.SeverityHigh
@@ -62,7 +62,7 @@ func ownSeverity(s sighting) report.Severity {
 	return report.SeverityMedium
 }
 
-// whichOnes names the first three.
+// whichOnes names the first three credentials.
 func whichOnes(found []sighting) string {
 	var names []string
 	for _, s := range found {
@@ -77,7 +77,7 @@ func whichOnes(found []sighting) string {
 	return strings.Join(names, ", ")
 }
 
-// CarriedValues are the credentials that are found in the server's answers and its manifest.
+// CarriedValues returns the credentials found in the server's answers and its manifest.
 func CarriedValues(in Input) (values []string) {
 	for _, s := range in.carried() {
 		values = append(values, s.Value)
@@ -88,8 +88,8 @@ func CarriedValues(in Input) (values []string) {
 	return values
 }
 
-// carried are those in answers and in the manifest that nothing excuses. What a capability
-// says that it makes is its purpose.
+// carried returns the credentials in answers and in the manifest, except of capabilities
+// that declare to make credentials.
 func (in Input) carried() (all []sighting) {
 	for _, c := range in.Carried {
 		if !in.makesCredentials(c.Output.Capability) {
@@ -106,15 +106,15 @@ func (in Input) carried() (all []sighting) {
 	return all
 }
 
-// shown reports whether a credential in the manifest is more than the form of one: what a
-// schema has for a value, and what only looks drawn by chance, shows callers what to write.
+// shown reports whether a credential in the manifest is more than an example: values in a
+// schema, and texts that only look random, show callers what to write.
 func shown(field string, c credential.Credential) bool {
 	last := field[strings.LastIndexByte(field, '.')+1:]
 	value := last == "default" || last == "examples" || last == "enum" || last == "const" || last == "pattern"
 	return c.Live && !value || c.Kind == credential.Labelled && (field == "description" || field == "instructions")
 }
 
-// makesCredentials reports whether a capability is there to make them.
+// makesCredentials reports whether the purpose of a capability is to make credentials.
 func (in Input) makesCredentials(of report.Capability) bool {
 	own := in.Scope.Own(of)
 	return own.Mentions("generate", "generates", "generator", "create", "creates", "random", "signs", "encodes", "issues", "mock", "fake") &&
