@@ -12,12 +12,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Family is a group of rules with a section of docs/rules.md.
+// Family is a group of rules, a section of docs/rules.md.
 type Family struct {
 	// ID is the middle of the ids of its rules: "EGRESS".
 	ID           string
 	Title, About string
-	// Risk is the kind of risk that its findings are; a rule may name another.
+	// Risk is the kind of risk of its findings; a rule may name another.
 	Risk  string
 	Rules []Rule
 }
@@ -30,21 +30,21 @@ type Rule struct {
 	Severity report.Severity
 	// Title is the observation in a few words.
 	Title string
-	// Risk is the kind of risk that its findings are, where it is not the family's.
+	// Risk is the kind of risk of its findings, if not the family's.
 	Risk string
 	// Description says when the rule finds something.
 	Description string
-	// Severities say when a finding has which severity, where it is not always the same.
+	// Severities say when a finding has which severity, if it varies.
 	Severities []string
-	// Exempt lists what comes close and is no finding.
+	// Exempt lists what is similar and no finding.
 	Exempt []string
 	// Fix says what the author of the server can do about it.
 	Fix string
 	// Expected are the false positives that are known to be possible, and how
 	// the rule keeps them rare.
 	Expected string
-	// Mitigation names the control that takes the risk away, for whoever runs the
-	// server; "{object}" stands for what the finding is about.
+	// Mitigation names the control that removes the risk, for whoever runs the server;
+	// "{object}" stands for the finding's object.
 	Mitigation string
 	// References are ids of other catalogues: "OWASP MCP05:2025", "SAFE-T1104".
 	References []string
@@ -56,7 +56,7 @@ type Part struct {
 	Items      []string
 }
 
-// Parts returns what a rule says, in the order in which it is read.
+// Parts returns the parts of a rule in reading order, without empty ones.
 func (r Rule) Parts() []Part {
 	return slices.DeleteFunc([]Part{
 		{Name: "Found", Text: r.Description},
@@ -68,7 +68,7 @@ func (r Rule) Parts() []Part {
 	}, func(p Part) bool { return p.Text == "" && len(p.Items) == 0 })
 }
 
-// Reference is an entry of another catalogue that a rule is about.
+// Reference is an entry of another catalogue.
 type Reference struct {
 	// ID is how rules name it: "OWASP MCP05:2025", "SAFE-T1104".
 	ID, Title, URL string
@@ -151,9 +151,8 @@ func Find(id string) (Rule, bool) {
 	return r, ok
 }
 
-// Risk returns the kind of risk that the findings of a rule are, and its weight: how
-// much of 1 it brings alone, at its worst. A rule that is not known has the risk of
-// its family, or "Other".
+// Risk returns the kind of risk of a rule's findings and its weight: the greatest share of
+// 1 that it adds alone. An unknown rule has the risk of its family, or "Other".
 func Risk(rule string) (name string, weight float64) {
 	name = "Other"
 	if r, ok := Find(rule); ok {

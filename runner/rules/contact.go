@@ -23,30 +23,30 @@ const (
 	idOwnResolver         = "MCPA-EGRESS-007"
 )
 
-// contact says what one effect on the network is judged to be. Each is one of them,
-// so that it makes one finding: that of the most specific rule.
+// contact is the judgement of one effect on the network. Each effect makes at most one
+// finding, of the most specific rule.
 type contact struct {
 	rule     string // its id; "" for no finding
 	severity report.Severity
-	// why stands behind what was done, in the message.
+	// why ends the message.
 	why string
 	// object replaces the destination.
 	object string
-	// exceeded: an operator's list has it not.
+	// exceeded is set if an operator's list lacks it.
 	exceeded bool
 }
 
 // contacts judges effects of one profile.
 type contacts struct {
 	in Input
-	// follow are the capabilities that went where an argument led.
+	// follow are the capabilities that connect to hosts of their arguments.
 	follow map[report.Capability]bool
-	// early are the destinations of the server before any call, busy those of any part
-	// of the session but the idle time and the end.
+	// early are the destinations of the server before any call, busy all but those when idle
+	// and at the end.
 	early, busy map[string]bool
-	// absent are the domains of the registries that the launcher in the command asks.
+	// absent are the domains of the registries of the launcher in the command.
 	absent []string
-	// served has the capabilities that name the owner of a host and connect to it, by owner.
+	// served has, by owner of a host, the capabilities that name the owner and connect there.
 	served map[string]map[report.Capability]bool
 }
 
@@ -77,12 +77,12 @@ func (in Input) contacts() contacts {
 	return c
 }
 
-// destinationHost is a destination without its port: what is looked up and what is connected
-// to are the same.
+// destinationHost returns a destination without its port, which makes look-ups and
+// connections the same.
 func destinationHost(e profile.Effect) string { return cmp.Or(e.Host, e.Address) }
 
-// begins and ends tell of what belongs to no call: before the first, and after the
-// last.
+// begins and ends report effects outside calls: before the first, and when idle or after
+// the last.
 func begins(e profile.Effect) bool {
 	return e.Phase == report.PhaseStartup || e.Phase == report.PhaseHandshake || e.Phase == report.PhaseList
 }
@@ -91,8 +91,8 @@ func ends(e profile.Effect) bool {
 	return e.Capability.Kind == report.CapabilityServer && !begins(e)
 }
 
-// of judges one effect: by the operator's list, then by what explains it, then by
-// what it leads to, and last by what the declaration says of the network.
+// of judges one effect: by the operator's list, by what explains it, by its destination,
+// and last by what the declaration says about the network.
 func (c contacts) of(e profile.Effect) contact {
 	in := c.in
 	if !outward(e) || c.ofLauncher(e) {
@@ -112,24 +112,24 @@ func (c contacts) of(e profile.Effect) contact {
 	return c.undeclared(e)
 }
 
-// configured reports whether the server's configuration has the host: the operator's, or what stands in its place.
+// configured reports whether the server's configuration has the host: the operator's, or the audit's in its place.
 func (in Input) configured(e profile.Effect) bool {
 	return in.chosen.has(addressee(e)) || in.invents(e)
 }
 
-// invents reports whether the audit has made the host up for a variable that the server asked for. Nobody has set
-// that against a text that denies the network.
+// invents reports whether the audit made up the host for a variable that the server asked for. It does not excuse a
+// server whose texts deny the network.
 func (in Input) invents(e profile.Effect) bool {
 	stance, _ := in.Scope.Network(e.Capability)
 	_, onlyHint := in.hintOnly(e.Capability)
 	return in.invented.has(addressee(e)) && (stance != scope.Denied || onlyHint)
 }
 
-// addressee is the host that was contacted, or its address where the name is the server's word.
+// addressee returns the contacted host, or its address if only the server vouches for the name.
 func addressee(e profile.Effect) string { return cmp.Or(egressUse(e).Host, e.Address) }
 
-// answer asks the declared scope about a contact. Where a declaration names a host, it names those below it
-// whose labels an argument gives: "eu-west" of eu-west.builds.example.com.
+// answer asks the declared scope about a contact. A declared host includes hosts below it whose label is an
+// argument: "eu-west" of eu-west.builds.example.com.
 func (in Input) answer(e profile.Effect) (scope.Answer, scope.Clause) {
 	use := egressUse(e)
 	answer, entry := in.Scope.Answer(e.Capability, use)
@@ -147,7 +147,7 @@ func (in Input) answer(e profile.Effect) (scope.Answer, scope.Clause) {
 	return answer, entry
 }
 
-// undeclared judges what no list and no name in the declaration has.
+// undeclared judges a contact that neither a list nor a name in the declaration covers.
 func (c contacts) undeclared(e profile.Effect) contact {
 	stance, clause := c.in.Scope.Network(e.Capability)
 	if stance != scope.Denied && c.in.asks(e) || !c.in.Scope.Speaks() { // no silence of who was never heard
@@ -176,11 +176,11 @@ func (c contacts) undeclared(e profile.Effect) contact {
 	return contact{rule: moment, severity: severity, why: against(stance, clause, e.Capability)}
 }
 
-// leastServed is how many others have to name and use a service before it counts as the server's own.
+// leastServed is how many others must name and use a service for it to count as the server's own.
 const leastServed = 3
 
-// expected reports whether what nothing declares is a question for updates at start-up, or goes to a host by
-// whose name a capability calls what it does: "Lists Airtable bases.", "Searches OpenStreetMap."
+// expected reports whether an undeclared contact is a check for updates at start-up, or goes to a host that the
+// description of the capability names: "Lists Airtable bases.", "Searches OpenStreetMap."
 func (c contacts) expected(e profile.Effect, moment string) bool {
 	host := destinationHost(e)
 	switch {
@@ -193,28 +193,28 @@ func (c contacts) expected(e profile.Effect, moment string) bool {
 		moment == idUndeclaredEgress && (c.in.calledAfter(host) || c.in.Scope.Own(e.Capability).Coins(ownerOf(host)) || c.in.ofAccount(e))
 }
 
-// ofAccount reports whether a capability that speaks of an account asks the service that others of the server
-// name and use: whoami ("Says whose token is used.") beside list_issues ("Lists issues of a GitHub repository.").
+// ofAccount reports whether a capability about an account asks the service that others name and use: whoami ("Says
+// whose token is used.") beside list_issues ("Lists issues of a GitHub repository.").
 func (in Input) ofAccount(e profile.Effect) bool {
 	return in.itsService(e) && speaks(in.Scope.Own(e.Capability), lexicon.AccountTopics)
 }
 
-// leftOver reports whether an effect may as well be of another call, which had no answer yet, of who speaks of the
-// network: silence is held against nobody for another's doing.
+// leftOver reports whether an effect may belong to another, unanswered call of a capability that declares use of the
+// network.
 func (in Input) leftOver(e profile.Effect) bool {
 	stance, _ := in.Scope.Network(e.AlternativeCause)
 	return e.AlternativeCause.Kind != "" && e.AlternativeCause.Kind != report.CapabilityServer && stance == scope.Declared
 }
 
-// asks reports whether an argument led there. Where arguments are not known, any marker
-// of the audit may have been one.
+// asks reports whether an argument led there. If arguments are unknown, any marker of the
+// audit may have been one.
 func (in Input) asks(e profile.Effect) bool {
 	_, ok := in.Explains(e)
 	return ok || in.Arguments == nil && askedFor(e)
 }
 
-// exceeded returns what an operator's list does not have. What the audit led
-// to shows that the server can be led there, and is less than what it does by itself.
+// exceeded judges a contact that an operator's list lacks. Being led there by the audit is
+// less severe than going there unasked.
 func exceeded(list scope.Clause, led bool) contact {
 	if led {
 		return contact{rule: idUndeclaredEgress, severity: report.SeverityMedium, object: followed, exceeded: true,
@@ -223,8 +223,8 @@ func exceeded(list scope.Clause, led bool) contact {
 	return contact{rule: idUndeclaredEgress, severity: report.SeverityHigh, why: "by the declared scope it " + list.Means, exceeded: true}
 }
 
-// moment is the rule for when something undeclared was done. What goes on since
-// before any call is no doing of the call that it comes in.
+// moment returns the rule for the time of an undeclared contact. What has gone on since
+// before any call does not belong to the call in which it occurs.
 func (c contacts) moment(e profile.Effect) string {
 	goesOn := e.AlternativeCause.Kind == report.CapabilityServer && c.early[destinationHost(e)]
 	switch {
@@ -236,10 +236,10 @@ func (c contacts) moment(e profile.Effect) string {
 	return idUndeclaredEgress
 }
 
-// declared judges what is done by who speaks of the network. Where it goes is its own
-// affair, with two exceptions: a capability that goes where its arguments lead and
-// somewhere else as well, and a server that talks, when nobody asks it anything, to
-// one that it has never talked to when it was asked.
+// declared judges contacts of who declares use of the network. Any destination will do,
+// with two exceptions: of a capability that connects to hosts of its arguments and
+// elsewhere, and of a server that, when idle, connects to a host it never connected to
+// in a call.
 func (c contacts) declared(e profile.Effect) contact {
 	in := c.in
 	address, err := netip.ParseAddr(e.Address)
@@ -257,23 +257,23 @@ func (c contacts) declared(e profile.Effect) contact {
 	return contact{}
 }
 
-// speaksOf reports whether the manifest has the name of a host's owner in it: "jina" of
-// r.jina.ai. What stands before that in a host name its owner chooses: "fetch" of
-// fetch.evil.test is in the manifest of every server that fetches.
+// speaksOf reports whether the manifest names a host's owner: "jina" of r.jina.ai. The
+// labels before that do not count, for the owner chooses them: the manifest of every server
+// that fetches has "fetch" of fetch.evil.test.
 func (in Input) speaksOf(host string) bool {
 	owner := ownerOf(host)
 	return owner != "" && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
 }
 
-// calledAfter reports whether the server itself, by its name or its instructions, has the name of a
-// host's owner: "yahoo" of mcp-yahoo-finance.
+// calledAfter reports whether the server's name or its instructions have the name of a host's owner:
+// "yahoo" of mcp-yahoo-finance.
 func (in Input) calledAfter(host string) bool {
 	owner := ownerOf(host)
 	return owner != "" && !lexicon.GenericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
 }
 
-// ownerOf returns the label of a host name under which it was registered ("bbc" of www.bbc.co.uk); ""
-// where that is too short to be a name.
+// ownerOf returns the registered label of a host name ("bbc" of www.bbc.co.uk); "" if that is too short
+// to be a name.
 func ownerOf(host string) string {
 	labels := strings.Split(host, ".")
 	own := len(labels) - 2
@@ -286,12 +286,12 @@ func ownerOf(host string) string {
 	return labels[own]
 }
 
-// ofLauncher tells of the look-ups of npx, uvx and their like for what they start.
+// ofLauncher reports registry look-ups of launchers such as npx and uvx.
 func (c contacts) ofLauncher(e profile.Effect) bool {
 	return e.Capability.Kind == report.CapabilityServer && begins(e) && under(destinationHost(e), c.absent)
 }
 
-// registry tells of the hosts that packages are loaded from.
+// registry reports whether packages are loaded from a host.
 func registry(host string) bool {
 	return under(host, sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent)
 }
@@ -301,8 +301,8 @@ func under(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) })
 }
 
-// ofBrowser tells of what a browser does by itself, where the declaration speaks of
-// one: it looks for its own components, and for whether there is a network.
+// ofBrowser reports connections that a declared browser makes by itself: it looks for
+// components, and whether there is a network.
 func (in Input) ofBrowser(e profile.Effect) bool {
 	return under(destinationHost(e), lexicon.BrowserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
 		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")

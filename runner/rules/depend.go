@@ -10,16 +10,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// Dependence is something that left the server and changes with a decoy secret.
+// Dependence is output of the server that changes with a decoy secret.
 type Dependence struct {
-	// Leak has the way, and as its excerpt what left.
+	// Leak has the channel, and the output as its excerpt.
 	leak.Leak
-	// Other left in its place with another secret.
+	// Other is the output with another secret.
 	Other string
 }
 
-// findDependences makes a finding of each way that nothing allows, and by which the secret
-// was not found as such.
+// findDependences makes a finding of each channel that nothing allows, unless the secret
+// itself was found there.
 func findDependences(in Input) (all []draft) {
 	for _, d := range in.Dependences {
 		found := slices.ContainsFunc(in.Leaks, func(l leak.Leak) bool {
@@ -50,8 +50,8 @@ func findDependences(in Input) (all []draft) {
 	return all
 }
 
-// gives reports whether a declaration says that something of a secret is given, and not only that
-// there is a file with one. What it denies it does not say.
+// gives reports whether a declaration says that something of a secret is output, not only that
+// there is a file with one.
 func (in Input) gives(l leak.Leak) bool {
 	for of, text := range in.descriptions() {
 		if (of == l.Capability || l.Capability.Kind == report.CapabilityServer) && denial.MatchString(text) {
@@ -61,10 +61,10 @@ func (in Input) gives(l leak.Leak) bool {
 	return in.Scope.Covering(l.Capability).Mentions(lexicon.GivingWords...)
 }
 
-// denial says that nothing of a secret is given.
+// denial matches declarations that nothing of a secret is output.
 var denial = lazyregexp.New(`(?i)\b(?:no|never|not|without|nor|none)\b[^.!?\n]{0,40}\b(?:keys?|secrets?|credentials?|tokens?|passwords?|values?|private)\b`)
 
-// descriptions are those of all that the server advertises.
+// descriptions returns the titles and descriptions by capability.
 func (in Input) descriptions() map[report.Capability]string {
 	all := map[report.Capability]string{}
 	in.eachText(func(of report.Capability, field, text string) {

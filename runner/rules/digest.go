@@ -10,14 +10,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// engine is the version of the code that decides. Raise it with every change of what is
-// found in the same audit: operators audit again, and TestDecisions asks for it. A change
-// that finds the same (a comment, a message, a name) leaves it.
+// engine is the version of the deciding code. Raise it with every change of findings in the
+// same audit: operators audit again, and TestDecisions asks for it. Leave it for changes
+// of comments, messages and names.
 const engine = 31
 
-// Digest identifies the rules: "sha256:" and 64 hex digits over the version of the
-// engine, the word lists, and what a finding has of its rule. Two programs with the same
-// digest find the same in the same audit.
+// Digest identifies the rules: "sha256:" and 64 hex digits over the engine's version, the
+// word lists, and the parts of rules that findings contain. Programs with the same digest
+// find the same in the same audit.
 var Digest = sync.OnceValue(func() string { return digest(engine, All(), loaded().risks, words.All()) })
 
 func digest(version int, all []Rule, risks map[string]float64, words map[string]string) string {

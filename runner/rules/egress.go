@@ -15,18 +15,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// lookup reports whether the effect is a question to a name server.
+// lookup reports whether the effect is a DNS query.
 func lookup(e profile.Effect) bool { return e.Port == places.PortDNS && e.Host != "" }
 
-// resolving reports whether the effect is no more than the beginning of a look-up.
-// Whatever else goes to that port is as good as to any other.
+// resolving reports whether the effect is only the beginning of a look-up. Other traffic to
+// that port is like any other.
 func resolving(e profile.Effect) bool {
 	return e.Port == places.PortDNS && e.Host == "" && e.Protocol == "udp" && e.Operation == "connect"
 }
 
-// outward reports whether an effect is one that leaves the machine. A name that
-// a stub resolver on the loopback is asked for does; one that is only of use
-// here does where the question itself goes to a public address, for it may
+// outward reports whether an effect leaves the machine. So does a query to a stub resolver
+// on the loopback; a query for a local name does if it goes to a public address, for it may
 // carry anything.
 func outward(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
@@ -41,8 +40,8 @@ func outward(e profile.Effect) bool {
 	return e.Protocol != "netlink" && !e.Connection().Loopback()
 }
 
-// reverseOfOthers tells of a name that asks who has a public address (RFC 1035, 3.5;
-// RFC 3596, 2.5). The question is answered by whoever holds the address.
+// reverseOfOthers reports whether a name is the reverse name of a public address (RFC 1035,
+// 3.5; RFC 3596, 2.5), whose holder answers the query.
 func reverseOfOthers(name string) bool {
 	if digits, ok := strings.CutSuffix(name, ".ip6.arpa"); ok {
 		return !strings.HasSuffix(digits, ".f") && strings.Trim(digits, "0.1") != ""
@@ -56,8 +55,7 @@ func reverseOfOthers(name string) bool {
 	return err != nil || len(labels) > 4 || address.IsGlobalUnicast() && !address.IsPrivate() && !sinkhole.OfService(address)
 }
 
-// destination returns what findings are told apart by: a host goes before the many
-// addresses that it may have.
+// destination returns the object of findings: the host rather than its many addresses.
 func destination(e profile.Effect) string {
 	switch {
 	case lookup(e):
@@ -68,7 +66,7 @@ func destination(e profile.Effect) string {
 	return endpoint(e)
 }
 
-// endpoint is an address and a port; the protocol where there is no address.
+// endpoint returns an address with its port.
 func endpoint(e profile.Effect) string {
 	address, err := netip.ParseAddr(e.Address)
 	switch {
@@ -80,10 +78,9 @@ func endpoint(e profile.Effect) string {
 	return netip.AddrPortFrom(address, uint16(e.Port)).String()
 }
 
-// action says what was done: "tried to connect to 93.184.216.34:80 (tcp)". It
-// is a try whatever came of it: nothing in the sandbox leads outside, though the
-// sinkhole answers, and a connect that was only begun (EINPROGRESS) never says
-// how it ended.
+// action says what was done: "tried to connect to 93.184.216.34:80 (tcp)". It is always a
+// try: nothing in the sandbox leads outside, though the sinkhole answers, and the result
+// of a pending connect (EINPROGRESS) is unknown.
 func action(e profile.Effect) string {
 	if lookup(e) {
 		return fmt.Sprintf("looked up the name %s (at %s)", clean(e.Host, 256), endpoint(e))
@@ -101,8 +98,8 @@ func action(e profile.Effect) string {
 	return fmt.Sprintf("%s %s:%d (%s, %s)", verb, clean(e.Host, 256), e.Port, endpoint(e), detail)
 }
 
-// foreignResolver says that a name was asked for where the machine would not have
-// asked: at a name server that the server brought along.
+// foreignResolver says that a name was looked up at a name server that is not the
+// machine's.
 func (in Input) foreignResolver(e profile.Effect) string {
 	address, err := netip.ParseAddr(e.Address)
 	if !lookup(e) || err != nil || len(in.Resolvers) == 0 || address.IsLoopback() || slices.Contains(in.Resolvers, address) {
@@ -111,7 +108,7 @@ func (in Input) foreignResolver(e profile.Effect) string {
 	return ", not at a name server of the machine"
 }
 
-// against says what the declaration has to do with it.
+// against says how the declaration covers use of the network.
 func against(stance scope.Stance, clause scope.Clause, of report.Capability) string {
 	switch stance {
 	case scope.Denied:
@@ -132,9 +129,8 @@ func askedFor(e profile.Effect) bool {
 	return inputs.Named(e.Host) && (lookup(e) || err == nil && sinkhole.Fake.Contains(address))
 }
 
-// unexplained leaves out the drafts that say no more than another of the same
-// capability: a look-up is part of the connect that follows. What goes on behind a
-// name ("api.example.com.evil.test") is somebody else's.
+// unexplained drops look-ups followed by a connect of the same capability to exactly that
+// name.
 func unexplained(drafts []draft) []draft {
 	type key struct {
 		of   report.Capability
