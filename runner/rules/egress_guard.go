@@ -22,11 +22,11 @@ var (
 	// fewHosts are sentences that say that only some hosts are reached.
 	fewHosts = lazyregexp.New(`(?i)\b(?:allow-?listed|whitelisted|allowed|permitted|approved|trusted) (?:\w+ )?(?:hosts?|domains?|sites?|urls?|origins?)\b` +
 		`|\bonly\b[^.;]{0,60}\b(?:hosts?|domains?|sites?|urls?)\b|\bonly (?:from|to) [\w-]+(?:\.[\w-]+)+`)
-	// private are refusals for where an address lies.
+	// private matches refusals because of where an address lies.
 	private = lazyregexp.New(`(?i)\b(?:private|internal|local|localhost|loopback|link-local|reserved|restricted|metadata|ssrf)\b`)
 )
 
-// findBrokenGuards are the hosts that were reached although a guard keeps the server from them.
+// findBrokenGuards finds hosts that were reached past a guard.
 func findBrokenGuards(in Input) (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
@@ -58,7 +58,7 @@ func findBrokenGuards(in Input) (all []draft) {
 	return all
 }
 
-// contacted returns the effect by which an attempt of family Egress came to where it leads.
+// contacted returns the effect by which an attempt of family Egress reached its target.
 func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if try.Aim == attack.AimFile {
 		e, ok := left[place{try.Of, try.File}]
@@ -72,7 +72,7 @@ func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (pr
 	return profile.Effect{}, false
 }
 
-// leadsThere reports whether a connection is the one that an attempt was to make.
+// leadsThere reports whether a connection is the target of an attempt.
 func leadsThere(a attack.Attempt, e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
 	switch {
@@ -92,17 +92,17 @@ func leadsThere(a attack.Attempt, e profile.Effect) bool {
 	return !public(address)
 }
 
-// public reports whether an address is one of the internet.
+// public reports whether an address is on the internet.
 func public(address netip.Addr) bool {
 	address = address.Unmap()
 	return address.IsGlobalUnicast() && !address.IsPrivate()
 }
 
-// addressGuard is how the controls of an attempt went: which aims were reached where the value hid
-// nothing, and which were refused.
+// addressGuard has the results of an attempt's controls: which aims undisguised values reached, and
+// which were refused.
 type addressGuard struct {
 	reached, refused map[attack.Aim]bool
-	// speaks: a refusal mentions private addresses.
+	// speaks is set if a refusal mentions private addresses.
 	speaks bool
 }
 
@@ -117,8 +117,8 @@ func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) 
 	return g
 }
 
-// passes says what an attempt that reached its host has passed: what the tool says, or a
-// guard that refused the same where it hid nothing. The severity is "" where there is none.
+// passes says what an attempt that reached its host has broken: the tool's declaration, or a
+// guard that refused the undisguised value. The severity is "" if nothing.
 func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.Severity, string) {
 	g := in.addressGuardOf(a, left)
 	switch a.Aim {
@@ -144,14 +144,14 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 	return "", ""
 }
 
-// onlyAllowed reports whether the guard lets no host but the allowed one through, and none of the same
-// domain where an aim may lie in that.
+// onlyAllowed reports whether the guard lets only the allowed host through, and for AimBeside no other
+// of its domain.
 func (g addressGuard) onlyAllowed(aim attack.Aim) bool {
 	return g.refused[attack.AimName] && g.reached[attack.AimAllowed] && (aim != attack.AimBeside || g.refused[attack.AimSibling])
 }
 
-// lets reports whether the guard refuses an aim, and takes addresses elsewhere: one that takes
-// none, or wherever they lead, guards nothing.
+// lets reports whether the guard refuses an aim and accepts other addresses: one that accepts none
+// or all guards nothing.
 func (g addressGuard) lets(aim attack.Aim, said bool) bool {
 	if aim != attack.AimPrivate && aim != attack.AimLinkLocal {
 		aim = attack.AimLoopback
@@ -168,7 +168,7 @@ func severityOf(aim attack.Aim, said bool) report.Severity {
 	return report.SeverityMedium
 }
 
-// saying quotes what a tool says of where it keeps to; otherwise says something else.
+// saying quotes the bound that a tool declares, or else returns otherwise.
 func (in Input) saying(of report.Capability, bound *lazyregexp.Regexp, otherwise string) string {
 	for said := range strings.SplitSeq(in.saidOf(of), ".") {
 		if bound.MatchString(said) {

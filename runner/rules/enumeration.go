@@ -9,11 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// broad is how many unrelated places are many: a user has more, and few programs have
-// to do with five.
+// broad is how many unrelated places are many: few programs have to do with five.
 const broad = 5
 
-// sweeping are the words of those who go through everything.
+// sweeping are words of declarations to go through everything.
 var sweeping = []string{"home", "disk", "disks", "system", "machine", "computer", "everywhere", "backup", "antivirus", "drive", "drives"}
 
 func findEnumeration(in Input) []draft {
@@ -42,8 +41,7 @@ func findEnumeration(in Input) []draft {
 	return drafts
 }
 
-// quarter returns what places are told apart by: the entry of the home, or of the root
-// directory, that a directory is in.
+// quarter returns the entry of the home, or of the root directory, that a directory is in.
 func (g ownPaths) quarter(name string) string {
 	if inside, ok := g.inHome(name); ok {
 		return g.home + "/" + firstOf(inside)

@@ -9,14 +9,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// way says what a call is good for, in a sentence behind "called NAME".
+// way describes a dangerous call.
 type way struct {
 	what string
-	// high: serious whatever came of it; worked: where it was not refused.
+	// high is set for High in any case, worked for High if the call succeeded.
 	high, worked bool
 }
 
-// ways says what each danger is good for; others get a general word.
+// ways describes each danger; others get a general description.
 var ways = map[syscalls.Danger]way{
 	syscalls.Tracing:         {what: "by which a process watches another, or finds out that it is watched", high: true},
 	syscalls.Signalling:      {what: "to send a signal to a process that is not its own", high: true},
@@ -33,22 +33,21 @@ var ways = map[syscalls.Danger]way{
 	syscalls.Keyrings:        {what: "to get at the user's key rings, which no sandbox holds"},
 }
 
-// runtime reports whether a call is one that runtimes try, and do without when the
-// sandbox refuses it.
+// runtime reports whether runtimes try a call and do without it when it is refused.
 func runtime(e profile.Effect) bool {
 	return syscalls.Find(e.Operation).Danger == syscalls.AsyncIO && (e.Refused || e.Error != "")
 }
 
-// signals reports whether a call does what its tool is there for: to end a process
-// whose number the audit itself has made up.
+// signals reports whether a tool for ending processes signals one, whose number the audit
+// made up.
 func (in Input) signals(e profile.Effect) bool {
 	return syscalls.Find(e.Operation).Danger == syscalls.Signalling && e.Capability.Kind == report.CapabilityTool &&
 		in.Scope.Covering(e.Capability).Mentions("kill", "kills", "terminate", "terminates", "signal", "signals") &&
 		in.Scope.Covering(e.Capability).Mentions("process", "processes", "pid", "pids")
 }
 
-// browsers are the programs of browsers by their names, and confinement are the calls
-// by which those shut their own processes in.
+// browsers are the programs of browsers, confinement the calls by which they sandbox their
+// own processes.
 var (
 	browsers = map[string]bool{"chrome": true, "google-chrome": true, "google-chrome-stable": true, "chromium": true, "chromium-browser": true,
 		"headless_shell": true, "chrome-headless-shell": true, "msedge": true, "microsoft-edge": true, "firefox": true, "MiniBrowser": true, "brave": true}
@@ -57,7 +56,7 @@ var (
 		"webpage", "page", "pages", "screenshot", "screenshots", "url", "website", "web"}
 )
 
-// confines reports whether a browser, which the declaration speaks of, shuts in itself.
+// confines reports whether a declared browser sandboxes itself.
 func (in Input) confines(e profile.Effect) bool {
 	return confinement[e.Operation] && browsers[path.Base(e.Within)] && in.Scope.Covering(e.Capability).Mentions(browsing...)
 }

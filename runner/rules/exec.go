@@ -14,13 +14,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// inquiries are programs that language runtimes start by themselves: Python's
-// ctypes and platform modules, for instance; and which, which only looks. They
-// count only where systems have them (bin): anything can be called uname.
+// inquiries are programs that language runtimes start by themselves, such as Python's
+// ctypes and platform modules, and which(1). They count only in the system's directories
+// (bin): anything can be called uname.
 var (
 	inquiries = map[string]bool{"ldconfig": true, "ldconfig.real": true, "uname": true, "lsb_release": true, "which": true}
 	bin       = map[string]bool{"/bin": true, "/sbin": true, "/usr/bin": true, "/usr/sbin": true}
-	// looking is a shell's whole command that only looks for a program.
+	// looking matches a shell command that only looks for a program.
 	looking = lazyregexp.New(`^(which|command -v|type) [A-Za-z0-9._+-]+( *[12&]?>(/dev/null|&[12]))*$`)
 )
 
@@ -35,8 +35,8 @@ func inquiry(e profile.Effect) bool {
 	return inquiries[base] || base == "which.debianutils"
 }
 
-// scripted reports whether the server is a shell script, and a program one of those that these are made
-// of, as others are of a language's library. What it reads, writes and starts counts by itself.
+// scripted reports whether the server is a shell script and a program one that scripts use like a library.
+// What it reads, writes and starts counts by itself.
 func (in Input) scripted(e profile.Effect) bool {
 	if len(in.Command) == 0 || e.Within != "" || !lexicon.ScriptPrograms[path.Base(e.Path)] || !bin[path.Dir(e.Path)] {
 		return false
@@ -59,8 +59,8 @@ var purposes = func() map[string][]string {
 	return all
 }()
 
-// serves reports whether the declaration names a program, or says what it is used for. The name of
-// a program that the server has written itself says nothing.
+// serves reports whether the declaration names a program or its purpose. Programs that the server
+// wrote itself do not count.
 func (in Input) serves(of report.Capability, program string) bool {
 	declared, base := in.Scope.Covering(of), path.Base(program)
 	named := !shells[base] && !runtimes.MatchString(base) && !lexicon.OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
@@ -70,7 +70,7 @@ func (in Input) serves(of report.Capability, program string) bool {
 // installed matches programs in the directories of the system.
 var installed = lazyregexp.New(`^/(?:usr/(?:local/)?)?s?bin/[^/]+$`)
 
-// servesByShell is serves for what a shell runs: the first program of its command line, or one that it has started.
+// servesByShell is serves for what a shell runs: the first program of its command line, or one that it started.
 func (in Input) servesByShell(e profile.Effect, shell string) bool {
 	if !shells[path.Base(shell)] {
 		return false
@@ -93,8 +93,8 @@ type start struct {
 	program string
 }
 
-// dir is a directory that a capability has used. use counts what it did there: reads, changes of files as a whole
-// (such as emptying one), writes into them (stores), and the files that were changed.
+// dir is a directory that a capability used. use counts reads, changes of whole files (such as truncation), writes
+// (stores), and changed files.
 type (
 	dir struct {
 		of   report.Capability
@@ -105,17 +105,17 @@ type (
 
 func dirOf(e profile.Effect) dir { return dir{e.Capability, path.Dir(e.Path)} }
 
-// ran holds what the rules ask of files and programs, collected once: there may be many.
+// ran has indexes of effects on files and programs, made once.
 type ran struct {
 	// at has the effects on each path, as indexes of Profile.Effects.
 	at map[string][]int
 	// within counts what capabilities did in directories.
 	within map[dir]use
-	// users has the capability that used the files of a directory; the zero one if several did.
+	// users has the capability that used a directory; the zero value if several did.
 	users map[string]report.Capability
-	// written are the files that the server has written, and the directories that it has made.
+	// written are the files that the server wrote and the directories that it made.
 	written map[string]bool
-	// reached are destinations outside, and who went there; none: several.
+	// reached has the capability that went to a destination; the zero value if several did.
 	reached map[string]report.Capability
 	// first are the programs that were started before the first request, each once.
 	first []profile.Fact
@@ -149,7 +149,7 @@ func (in Input) programs() ran {
 	return r
 }
 
-// only notes who used something: the zero capability if several did.
+// only records who used something: the zero capability if several did.
 func only(users map[string]report.Capability, at string, by report.Capability) {
 	if before, known := users[at]; known && before != by {
 		by = report.Capability{}
@@ -157,7 +157,7 @@ func only(users map[string]report.Capability, at string, by report.Capability) {
 	users[at] = by
 }
 
-// early notes a program that was started before any list or call.
+// early records a program that was started before any list or call.
 func (r *ran) early(e profile.Effect) {
 	if e.Phase == report.PhaseStartup && !r.habits[e.Fact] {
 		r.first = append(r.first, e.Fact)
@@ -167,7 +167,7 @@ func (r *ran) early(e profile.Effect) {
 	}
 }
 
-// with counts an effect. changed has the files that were changed before, and by whom.
+// with counts an effect. changed has the files changed before, and by whom.
 func (u use) with(e profile.Effect, changed map[start]bool) use {
 	file := start{e.Capability, e.Path}
 	if changes := e.Kind == profile.KindStore || e.Kind == profile.KindWrite && alters(e) != ""; changes && !changed[file] {
@@ -185,16 +185,16 @@ func (u use) with(e profile.Effect, changed map[start]bool) use {
 	return u
 }
 
-// writes counts as one that a file is emptied and then written to.
+// writes counts truncating and then writing a file as one.
 func (u use) writes() int { return max(u.changes, u.stores) }
 
-// anyAt reports whether something was done to a path that is as told.
+// anyAt reports whether is holds for an effect on a path.
 func (in Input) anyAt(path string, is func(profile.Effect) bool) bool {
 	return slices.ContainsFunc(in.ran.at[path], func(i int) bool { return is(in.Profile.Effects[i]) })
 }
 
-// lines are shells that ran programs, and reports for each whether all of these serve: Node's
-// exec starts any program by one.
+// lines returns the shells that ran programs, and whether all of these serve: Node's exec
+// starts any program by a shell.
 func (in Input) lines() map[start]bool {
 	all := map[start]bool{}
 	for _, e := range in.Profile.Effects {
@@ -207,9 +207,9 @@ func (in Input) lines() map[start]bool {
 	return all
 }
 
-// itself reports whether a program is the server's own code, which was started with
-// the server: Node's fork and cluster run its script again, or another one beside
-// it, and Python's multiprocessing starts workers so. What they do is seen.
+// itself reports whether a program is the server's own code: Node's fork and cluster run
+// its script again, or another beside it, and Python's multiprocessing starts workers so.
+// What they do is seen.
 func (in Input) itself(e profile.Effect) bool {
 	if len(e.Argv.Words()) > 2 && strings.HasPrefix(path.Base(e.Path), "python") && multiprocessing(e.Argv.Words()[1:]) {
 		return true
@@ -220,8 +220,8 @@ func (in Input) itself(e profile.Effect) bool {
 	})
 }
 
-// beside reports whether a script is the one that the server was started with, also if that was
-// named from its working directory, or lies beside it in the same package.
+// beside reports whether a script is the one that the server was started with, also by a relative
+// path, or lies beside it in the same package.
 func (in Input) beside(own, code string) bool {
 	switch {
 	case own == code:
@@ -233,9 +233,9 @@ func (in Input) beside(own, code string) bool {
 }
 
 // bundled reports whether a program came with the server: it lies in the tree of packages
-// that the server was started from, and nothing has written it in this audit. It is the
-// server's own code then, in another language, and what it does is seen. A shell or an
-// interpreter runs what it is given, and what a bundled program starts counts by itself.
+// that the server was started from, and was not written in this audit. It is the server's
+// own code then, and what it does is seen. Shells and interpreters do not count, and what
+// a bundled program starts counts by itself.
 func (in Input) bundled(e profile.Effect) bool {
 	tree, inside, ok := strings.Cut(e.Path, "/node_modules/")
 	base := path.Base(e.Path)
@@ -251,8 +251,8 @@ func (in Input) bundled(e profile.Effect) bool {
 // runtimes are programs that run what their arguments say.
 var runtimes = lazyregexp.New(`^(?:node|nodejs|bun|deno|npx?|python|pypy|perl|ruby|php|lua|busybox|toybox|java|env|xargs|tclsh)[\d.]*$`)
 
-// habitual reports whether the server started a program with the same arguments before any list or call as well: no
-// call makes it do that. A program that reads commands, or that the server wrote, may do something else each time.
+// habitual reports whether the server started a program with the same arguments before any list or call as well. A
+// program that reads commands, or that the server wrote, may do something else each time.
 func (in Input) habitual(e profile.Effect) bool {
 	words, base := e.Argv.Words(), path.Base(e.Path)
 	fixed := !shells[base] && !runtimes.MatchString(base) || script(words) != "" || slices.Contains(words, "-c") || slices.Contains(words, "--version")
@@ -260,8 +260,8 @@ func (in Input) habitual(e profile.Effect) bool {
 	return early && fixed && !in.made(e.Path)
 }
 
-// multiprocessing reports whether these are the arguments by which Python's module
-// of that name starts its workers and what looks after them.
+// multiprocessing reports whether Python's module of that name starts its workers, or
+// their trackers, with such arguments.
 func multiprocessing(args []string) bool {
 	at := slices.Index(args, "-c")
 	return at >= 0 && at+1 < len(args) && workers.MatchString(args[at+1])
@@ -269,8 +269,8 @@ func multiprocessing(args []string) bool {
 
 var workers = lazyregexp.New(`^from multiprocessing\.(spawn|resource_tracker|forkserver) import (spawn_main|main); ?(spawn_main|main)\([^;]*\)$`)
 
-// script returns what an interpreter was started to run: the first argument that is no
-// option; "" where code came as an argument.
+// script returns the script of an interpreter: the first argument that is no option; "" if
+// the code is an argument.
 func script(argv []string) string {
 	for i, arg := range argv {
 		switch {
@@ -311,8 +311,8 @@ func findSubprocesses(in Input) []draft {
 	}, profile.KindExec)
 }
 
-// workers are the programs of which every start was one of the server's own code:
-// what those start, the server does.
+// workers returns the programs that were started only as the server's own code: what they
+// start, the server starts.
 func (in Input) workers() map[string]bool {
 	own := map[string]bool{}
 	for _, e := range in.Profile.Effects {
@@ -325,8 +325,8 @@ func (in Input) workers() map[string]bool {
 	return own
 }
 
-// told reports whether a program was started because an argument for a command said so: alone,
-// with arguments of its own, or as all that a shell was given.
+// told reports whether an argument for commands said to start a program: alone, with arguments,
+// or by a shell.
 func (in Input) told(e profile.Effect) bool {
 	return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
 		first, _, _ := strings.Cut(a.Value, " ")
@@ -335,7 +335,7 @@ func (in Input) told(e profile.Effect) bool {
 	})
 }
 
-// program is a program with its arguments: `/bin/sh (sh -c "id")`.
+// program returns a program with its arguments: `/bin/sh (sh -c "id")`.
 func program(e profile.Effect) string {
 	if len(e.Argv.Words()) == 0 {
 		return clean(e.Path, 256)

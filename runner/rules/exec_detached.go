@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// lingering are the words of those who say that something goes on after a call.
+// lingering are words of declarations that something goes on after a call.
 var lingering = []string{"background", "daemon", "daemons", "detached", "async", "asynchronous", "asynchronously", "serve",
 	"watch", "watches", "watcher", "monitor", "session", "sessions", "job", "jobs", "task", "tasks", "schedule", "scheduled", "start", "starts",
 	"launch", "launches", "spawn", "long-running", "stream", "streaming"}

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	// undefined is a name that an interpreter does not know: in JavaScript, where a
-	// label may stand before it, and in Python.
+	// undefined matches errors about undefined names in JavaScript, maybe behind a
+	// label, and in Python.
 	undefined = lazyregexp.New(`(?:^|: ?)([A-Za-z_$][\w$]{1,63}) is not defined\b|\bname '([A-Za-z_]\w{1,63})' is not defined\b`)
 	// unreadable are the syntax errors of V8, SpiderMonkey and CPython; those of
 	// JSON.parse quote the text or name JSON.
@@ -20,9 +20,9 @@ var (
 		`Invalid or unexpected token|missing \) after argument list|invalid syntax|unterminated string literal[^\n]{0,40}|unexpected EOF while parsing)(?: \([^\n]{0,40}\))?\.?$`)
 )
 
-// evaluated holds what the answers of one tool have shown so far.
+// evaluated has the evidence in the answers of one tool.
 type evaluated struct {
-	// name is the output of a name that is not defined, syntax that of a syntax error.
+	// name is the output for an undefined name, syntax that with a syntax error.
 	name, syntax *report.Output
 }
 
@@ -35,8 +35,8 @@ func findEvaluated(in Input) (all []draft) {
 	return append(all, in.evaluatedByAttack()...)
 }
 
-// evaluatedByAttack are the expressions that were evaluated where guards were tried: each
-// opens a file of its own.
+// evaluatedByAttack finds expressions of attempts that were evaluated: each opens a file of
+// its own.
 func (in Input) evaluatedByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
@@ -65,7 +65,7 @@ func (in Input) evaluatedByAttack() (all []draft) {
 	return all
 }
 
-// interprets reports whether a capability says that it is there to run code.
+// interprets reports whether a capability declares to run code.
 func (in Input) interprets(of report.Capability) bool {
 	return in.Scope.Own(of).Mentions("code", "script", "scripts", "python", "javascript", "typescript", "interpreter", "repl", "snippet", "snippets",
 		"notebook", "jupyter", "shell", "eval")
@@ -92,7 +92,7 @@ func (in Input) eachEvaluated(found func(evaluated)) {
 
 func (e *evaluated) both() bool { return e.name != nil && e.syntax != nil }
 
-// addOutput takes an answer and reports whether both have been seen now.
+// addOutput adds an answer and reports whether both kinds were seen.
 func (e *evaluated) addOutput(o *report.Output) bool {
 	switch injected := inputs.HoldsInjection(o.Arguments); {
 	case injected && e.syntax == nil && unreadable.MatchString(o.Text):
@@ -113,8 +113,7 @@ func (e evaluated) draft(in Input) draft {
 	}
 }
 
-// unknownName reports whether an answer names a word of the arguments as one that is
-// not defined.
+// unknownName reports whether an answer calls a word of the arguments undefined.
 func unknownName(o report.Output) bool {
 	found := undefined.FindStringSubmatch(firstLine(o.Text))
 	if found == nil {
@@ -133,8 +132,8 @@ func unknownName(o report.Output) bool {
 	return false
 }
 
-// evaluates reports whether a tool says that it is there to run or evaluate code. What
-// the server calls itself says nothing about one tool.
+// evaluates reports whether a tool declares to run or evaluate code. The server's name says
+// nothing about a tool.
 func (in Input) evaluates(of report.Capability) bool {
 	return in.Scope.Own(of).Mentions("eval", "evaluate", "evaluates", "evaluated", "evaluating", "execute", "executes", "run", "runs", "code",
 		"script", "scripts", "interpreter", "repl", "calculate", "calculates", "calculator", "query", "queries", "sql")

@@ -16,7 +16,7 @@ var obeying = strings.Fields(`7z adb ansible aws awk chrome chromium convert cur
 	java kubectl magick make man mysql nmap node npm npx openssl pandoc pip pip3 pnpm podman psql python python3 rg rsync ruby scp sed sftp
 	sort sqlite3 ssh svn tar tcpdump terraform tshark unzip uv uvx vim wget xargs xdg-open yarn yt-dlp zip`)
 
-// optional are the names of arguments that are there for options.
+// optional are names of arguments for options.
 var optional = []string{"args", "arguments", "argv", "flags", "flag", "options", "option", "extra", "params", "parameters"}
 
 func findOptions(in Input) (all []draft) {
@@ -40,8 +40,8 @@ func findOptions(in Input) (all []draft) {
 	return all
 }
 
-// obeys reports whether a program took the value of an attempt for an option: it has options that do
-// harm, and the word is where it looks for them; or it said itself that it has no such option.
+// obeys reports whether a program took the value of an attempt for an option: it has harmful options
+// and looks for them there, or it complained that it has no such option.
 func obeys(e profile.Effect, a attack.Attempt) bool {
 	words, given := e.Argv.Words(), strings.Fields(a.Value)
 	if len(given) == 0 {

@@ -15,8 +15,8 @@ func findInjections(in Input) []draft {
 	return append(in.injectedHonestly(), in.injectedByAttack()...)
 }
 
-// injectedHonestly are the commands that were run of the one call of each tool that holds
-// some among ordinary ones.
+// injectedHonestly finds commands that were run from the one call of each tool that has some
+// in its arguments.
 func (in Input) injectedHonestly() []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		if !inputs.Injected(e.Path) || e.Phase != report.PhaseCall || in.shells(e.Capability) {
@@ -32,7 +32,7 @@ func (in Input) injectedHonestly() []draft {
 	}, profile.KindExec)
 }
 
-// injectedByAttack are the commands that were run where guards were tried.
+// injectedByAttack finds commands of attempts that were run.
 func (in Input) injectedByAttack() (all []draft) {
 	ran := in.Attack.ran()
 	for _, a := range in.Attack.Attempts {
@@ -57,7 +57,7 @@ func (in Input) injectedByAttack() (all []draft) {
 	return all
 }
 
-// led says what a command made of an attempt.
+// led says what an injected command did.
 func led(e profile.Effect) string {
 	if e.Kind == profile.KindExec {
 		return "start " + clean(path.Base(e.Path), 64)
@@ -65,14 +65,13 @@ func led(e profile.Effect) string {
 	return "open " + clean(e.Path, 128)
 }
 
-// refused reports whether an attempt was answered with a refusal: an error, or a text that says so.
+// refused reports whether an attempt was answered with an error, or a text that refuses.
 func refused(a attack.Attempt) bool {
 	return a.Answered && (!a.Accepted || denies.MatchString(a.Answer))
 }
 
-// commanded reports whether an attempt shows no more than that a tool runs what it is there
-// to run: a command that hides nothing was run, too, or was not even refused by a tool that
-// hands what it is given to a shell.
+// commanded reports whether a tool only runs what it is there to run: an undisguised command
+// was run, too, or not refused by a tool that passes its arguments to a shell.
 func (in Input) commanded(a attack.Attempt, ran map[int]profile.Effect) bool {
 	told := inputs.Commands(a.Field) || in.shells(a.Of)
 	controls := in.Attack.controls(a)
@@ -91,7 +90,7 @@ func (in Input) commanded(a attack.Attempt, ran map[int]profile.Effect) bool {
 // runs reports whether a tool speaks of running programs.
 func (in Input) runs(of report.Capability) bool { return len(in.Scope.Own(of).Subprocess) > 0 }
 
-// shells reports whether a capability is there to give its arguments to a shell.
+// shells reports whether the purpose of a capability is to pass its arguments to a shell.
 func (in Input) shells(of report.Capability) bool {
 	covering := in.Scope.Covering(of)
 	if covering.Mentions("shell", "shells", "bash", "zsh", "powershell", "terminal", "tty") {

@@ -8,21 +8,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// usage says how a program reads its words. An option of which nothing is said may take the
-// next word for its value.
+// usage is the command-line syntax of a program. An option that is not listed may take the
+// next word as its value.
 type usage struct {
-	// alone are letters of options that take no value, switches the same of long options.
+	// alone are letters of options without a value, switches the long ones.
 	alone    string
 	switches []string
-	// takes are options that take the next word for their value, last those of them behind
-	// whose value no word is the program's own.
+	// takes are options with the next word as value; last are options that end the
+	// program's own words.
 	takes, last []string
-	// own is how many words that are no options it has for itself, where what follows is
-	// another's: a script's, or a command's. 0 where all words are its own.
+	// own is how many words that are no options belong to the program before those of a
+	// script or command; 0 if all do.
 	own int
 }
 
-// usages are by the names of programs; see usageOf for those of the commands that they have.
+// usages are by names of programs; see usageOf for subcommands.
 var usages = map[string]usage{
 	"bash": {own: 1, takes: []string{"-o", "-O"}, last: []string{"-c"}},
 	"bun":  {own: 1, takes: []string{"-r", "--preload"}},
@@ -58,10 +58,10 @@ var usages = map[string]usage{
 	"xargs":   {own: 1, alone: "0prtx", takes: strings.Fields("-a -d -E -I -L -n -P -s")},
 }
 
-// runIn are the options of a container's command that take the next word.
+// runIn are options of docker run and exec with the next word as value.
 var runIn = strings.Fields("-e -p -u -v -w --entrypoint --env --mount --name --network --platform --user --volume --workdir")
 
-// usageOf is how a program reads its words; own of the zero value says that all are its own.
+// usageOf returns the syntax of a command line.
 func usageOf(words []string) usage {
 	name := path.Base(words[0])
 	switch behind := words[1:]; {
@@ -89,14 +89,14 @@ func usageOf(words []string) usage {
 }
 
 // mayObey reports whether a program may read the word at an index as an option: options are allowed
-// there, and the word before it is no option that takes a value.
+// there, and it is not the value of one.
 func mayObey(words []string, at int) bool {
 	before := words[at-1]
 	return isOwn(words, at) && (at == 1 || !valued.MatchString(before) || usageOf(words).isSwitch(before))
 }
 
-// isOwn reports whether the word at a place is one among which a program looks for options: nothing says
-// that none follow, and it is neither another's nor known for the value of one.
+// isOwn reports whether a program looks for options at an index: no word before ends the options, and the
+// word is neither another program's nor known to be a value.
 func isOwn(words []string, at int) bool {
 	u, own := usageOf(words), 0
 	for i := 1; i < at; i++ {
@@ -127,12 +127,12 @@ func (u usage) isSwitch(word string) bool {
 // valued are options that may take the next word for their value.
 var valued = lazyregexp.New(`^--?[A-Za-z][\w-]*$`)
 
-// unknownOption are the words in which a program says that it has no such option. Of an argument
-// it says so only where it did not look for a value: "invalid argument" is said of those.
+// unknownOption matches complaints about unknown options. "invalid argument" does not count: it is
+// said of values.
 var unknownOption = lazyregexp.New(`(?i)(?:\b(?:unrecogni[sz]ed|unknown|invalid|illegal|unsupported|bad) (?:option|switch|flag|predicate)s?|` +
 	`\b(?:unrecogni[sz]ed|unknown|unexpected) arguments?|\bno such (?:option|switch|flag)|\bflag provided but not defined)\b[^\w\n]{0,8}$`)
 
-// complainsOf reports whether a text has a complaint that a word is no option that is known.
+// complainsOf reports whether a text calls a word an unknown option.
 func complainsOf(text, word string) bool {
 	for {
 		at := strings.Index(text, word)
