@@ -136,9 +136,9 @@ var (
 	// 5.1).
 	handshake = []byte{22, 3}
 	// starts are the messages that begin a session of PostgreSQL, behind four
-	// bytes of length (protocol 3.0, "Message Formats"): SSLRequest,
+	// bytes of length (protocol 3, "Message Formats"): SSLRequest,
 	// GSSENCRequest, StartupMessage.
-	starts = [][]byte{{4, 210, 22, 47}, {4, 210, 22, 48}, {0, 3, 0, 0}}
+	starts = [][]byte{{4, 210, 22, 47}, {4, 210, 22, 48}, {0, pgMajor, 0}}
 )
 
 // protocolOf detects the protocol from the client's first bytes and the port; nil if it

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// The codes that a session of PostgreSQL may begin with.
+// The codes that a session of PostgreSQL may begin with, and the major version in those of a StartupMessage.
 const (
-	pgSSL     = 80877103
-	pgGSS     = 80877104
-	pgStartup = 196608
+	pgSSL   = 80877103
+	pgGSS   = 80877104
+	pgMajor = 3
 )
 
 // maxStartup bounds the messages of PostgreSQL before anybody is let in, in
@@ -34,18 +34,18 @@ func (t *conversation) postgres() {
 		if err != nil || len(body) < 4 {
 			return
 		}
-		switch binary.BigEndian.Uint32(body) {
-		case pgSSL:
+		switch code := binary.BigEndian.Uint32(body); {
+		case code == pgSSL:
 			if t.say("S") {
 				newConversation(t.server, t.flow, t.conn, t.to).tls()
 			}
 			return
-		case pgGSS:
+		case code == pgGSS:
 			if !t.say("N") {
 				return
 			}
-		case pgStartup:
-			t.pgSession(in, body[4:])
+		case code>>16 == pgMajor:
+			t.pgSession(in, code&0xffff > 0, body[4:])
 			return
 		default:
 			return
@@ -60,11 +60,15 @@ const (
 	betweenQueries = 2 * time.Minute
 )
 
-// pgSession serves a client after its startup message. It accepts any password.
-func (t *conversation) pgSession(in io.Reader, parameters []byte) {
+// pgSession serves a client after its startup message. It accepts any password. Like PostgreSQL 16 it speaks 3.0 to a client
+// that asks for a newer minor version.
+func (t *conversation) pgSession(in io.Reader, newer bool, parameters []byte) {
 	t.flow.describe("postgres", "", "PostgreSQL start "+strings.ReplaceAll(strings.Trim(string(parameters), "\x00"), "\x00", " "))
 	s := &pgSession{Backend: pgproto3.NewBackend(in, t.conn), prepared: map[string]statement{}, status: 'I'}
 	s.SetMaxBodyLen(1 << 20)
+	if newer {
+		s.Send(&pgproto3.NegotiateProtocolVersion{})
+	}
 	s.Send(&pgproto3.AuthenticationCleartextPassword{})
 	if s.Flush() != nil || s.SetAuthType(pgproto3.AuthTypeCleartextPassword) != nil {
 		return

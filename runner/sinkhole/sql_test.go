@@ -69,7 +69,13 @@ func converse(t *testing.T, port uint16) net.Conn {
 
 // A client of PostgreSQL gets in, asks in text and with parameters, and finds nothing.
 func TestPostgresSession(t *testing.T) {
-	config, err := pgx.ParseConfig("postgres://joe:secret@db.example/notes?sslmode=disable")
+	for _, version := range []string{"3.0", "3.2"} {
+		t.Run(version, func(t *testing.T) { testPostgresSession(t, version) })
+	}
+}
+
+func testPostgresSession(t *testing.T, protocol string) {
+	config, err := pgx.ParseConfig("postgres://joe:secret@db.example/notes?sslmode=disable&max_protocol_version=" + protocol)
 	if err != nil {
 		t.Fatal(err)
 	}
