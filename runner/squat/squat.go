@@ -9,6 +9,8 @@
 package squat
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,7 +78,7 @@ func rescoped(name string) (Likeness, bool) {
 
 // nearScope finds a scope that looks like a known one.
 func nearScope(scope, rest string) (Likeness, bool) {
-	for of := range known.scopes {
+	for _, of := range slices.Sorted(maps.Keys(known.scopes)) {
 		if len(of) < 8 || !known.names["@"+of+"/"+rest] {
 			continue
 		}
