@@ -31,8 +31,8 @@ func Host(host string) (Likeness, bool) {
 	for _, of := range places.Hosts {
 		known, _, _ := strings.Cut(of, ".")
 		switch {
-		case strings.Contains("."+host, "."+of+".") || strings.Contains("."+host, "."+of+"-"):
-			return Likeness{of, "that name stands before another domain"}, !strings.HasPrefix("."+domain, "."+known+".")
+		case name != known && (strings.Contains("."+host, "."+of+".") || strings.Contains("."+host, "."+of+"-")):
+			return Likeness{of, "that name stands before another domain"}, true
 		case name != known && skeleton(name) == skeleton(known):
 			return Likeness{of, alike}, true
 		case len(known) >= minHost && near(name, known) != "" && !isKnown(name):
