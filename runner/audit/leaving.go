@@ -44,7 +44,7 @@ const maxAttributes = 1024
 // event keeps what a file of everybody's got.
 func (l *leaving) event(e trace.Event) {
 	switch {
-	case !l.on || e.Op != trace.OpAttribute || e.Errno != "" || e.Value == "" || !everybodys(e.Path):
+	case !l.on || e.Op != trace.OpAttribute || e.Failed() || e.Value == "" || !everybodys(e.Path):
 	case len(l.attributes) == maxAttributes:
 		l.others.Add([]byte(e.Path + " " + e.Value))
 	default:

@@ -95,7 +95,7 @@ func (c *conversation) last(right func(turn) bool) sighting {
 
 // send searches bytes that were sent on a socket.
 func (c *Collector) send(e trace.Event) {
-	if e.Socket == nil || e.Errno != "" {
+	if e.Socket == nil || e.Failed() {
 		return
 	}
 	if e.Socket.Protocol == "unix" {

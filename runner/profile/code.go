@@ -53,7 +53,7 @@ func (c *Code) Add(e trace.Event) {
 			return
 		}
 		for _, name := range []string{e.Path, e.Asked} {
-			for _, code := range c.places(name, e.Errno != "") {
+			for _, code := range c.places(name, e.Failed()) {
 				c.add(e, code)
 			}
 		}
@@ -66,7 +66,7 @@ func (c *Code) Add(e trace.Event) {
 }
 
 func (c *Code) wrote(e trace.Event, name string) {
-	if e.Errno == "" && codepath.Below(name, scratch) && len(c.made) < maxCode {
+	if !e.Failed() && codepath.Below(name, scratch) && len(c.made) < maxCode {
 		put(&c.made, name)
 	}
 }

@@ -35,7 +35,7 @@ func factsOf(e trace.Event) []Fact {
 	case trace.OpLook:
 		f.Kind, f.Path = KindLook, cut(e.Path, maxPath)
 	case trace.OpStore:
-		if e.Errno != "" {
+		if e.Failed() {
 			return nil
 		}
 		return []Fact{{Kind: KindStore, Path: cut(e.Path, maxPath), Planted: places.Planted(e.Path, e.Data)}} // by whichever call
@@ -103,11 +103,11 @@ func (f Fact) files(e trace.Event) []Fact {
 	other := f
 	other.Path = cut(e.Target, maxPath)
 	if strings.HasPrefix(e.Syscall, "symlink") {
-		return symlink(f, other)
+		return symlink(f, other, e.Failed())
 	}
 	f.Kind = KindWrite
 	switch {
-	case e.Errno != "":
+	case e.Failed():
 		f.Kind, other.Kind = KindAttempt, KindAttempt
 	case e.Op == trace.OpRead && slices.Contains(e.Flags, "O_DIRECTORY"):
 		f.Kind = KindList
@@ -136,12 +136,12 @@ func (f Fact) files(e trace.Event) []Fact {
 
 // symlink returns the effects of a symbolic link, which does not change its target. A program that follows
 // one to a secret may not know that it leads there.
-func symlink(link, target Fact) []Fact {
+func symlink(link, target Fact, failed bool) []Fact {
 	link.Kind, target.Kind = KindWrite, KindLook
-	if link.Error != "" {
+	if failed {
 		link.Kind = KindAttempt
 	}
-	if _, secret := places.Sought(target.Path); !secret || link.Error != "" {
+	if _, secret := places.Sought(target.Path); !secret || failed {
 		return []Fact{link}
 	}
 	return []Fact{link, target}

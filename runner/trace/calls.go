@@ -131,7 +131,7 @@ func (d *decoder) signal(c *call) {
 	process := c.arg(0)
 	if c.Args[0] == syscalls.Descriptor {
 		_, name := descriptor(process)
-		if name == nil && (c.result.errno == "?" || c.result.errno == "EBADF") {
+		if name == nil && (c.unreturned() || c.result.errno == "EBADF") {
 			return // killed before strace looked, with the arguments of another task for its own: the kernel makes no such call
 		}
 		process, _ = bytes.CutPrefix(name, []byte("pid:"))

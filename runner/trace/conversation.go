@@ -41,14 +41,17 @@ func storage(decor []byte) (name string, ok bool) {
 
 // store makes the event of bytes that were written to a file.
 func (d *decoder) store(c *call, name string) {
-	if c.failed() || c.result.value <= 0 {
+	size := c.result.value
+	if c.unreturned() {
+		size = MaxData // all that is known of it
+	} else if c.failed() || size <= 0 {
 		return
 	}
 	for _, m := range messages(c) {
 		if m.blinded {
 			d.blind(c)
 		}
-		d.emit(c, Event{Op: OpStore, Path: d.own(c, name, ""), Size: c.result.value, Data: m.within(c.result.value), Cut: m.cut})
+		d.emit(c, Event{Op: OpStore, Path: d.own(c, name, ""), Size: c.result.value, Data: m.within(size), Cut: m.cut})
 	}
 }
 

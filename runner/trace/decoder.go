@@ -64,6 +64,8 @@ type call struct {
 	args   [][]byte
 	text   []byte // the arguments as one text
 	result returned
+	// doubtful: it is not known yet whether a filter stopped it.
+	doubtful bool
 }
 
 // arg returns the i-th argument; nil if there are fewer.
@@ -131,6 +133,7 @@ func (d *decoder) feed(b []byte) {
 		d.unparsed(b)
 		return
 	}
+	d.settle(d.tasks.known[l.pid], l)
 	switch l.kind {
 	case lineCall, lineUnfinished:
 		spec, ok := specs[string(l.name)]
@@ -302,17 +305,6 @@ func (d *decoder) killed(pid int) {
 	}
 }
 
-// forbidden reports a task that a seccomp filter killed. The call itself may be
-// missing: a filter that kills takes precedence over that of --seccomp-bpf.
-func (d *decoder) forbidden(l line) {
-	t := d.task(l.pid) // its first call may have killed it, before its parent's clone returned
-	if !t.inside {
-		return
-	}
-	c := call{spec: &spec{Call: syscalls.Call{Name: Forbidden}}, task: t, time: l.time, at: d.at, result: returned{errno: "?"}}
-	d.emit(&c, Event{Op: OpEvade, Detail: "+++ killed by " + Forbidden + " +++"})
-}
-
 func (d *decoder) abandon(t *task) {
 	p := t.suspended
 	d.forget(t)
@@ -325,6 +317,7 @@ func (d *decoder) abandon(t *task) {
 // close reports the calls that have not returned at the end of the trace.
 func (d *decoder) close() {
 	for _, t := range d.tasks.known {
+		d.settle(t, line{})
 		d.abandon(t)
 		if t.inside {
 			d.stats.Alive++
@@ -340,8 +333,7 @@ func (d *decoder) unparsed(b []byte) {
 
 // emit completes an event with the common fields and passes it on.
 func (d *decoder) emit(c *call, e Event) {
-	d.stats.Events++
-	e.Seq, e.At = d.stats.Events, c.at
+	e.At = c.at
 	e.Time, e.Duration, e.PID = c.time, c.result.duration, c.task.pid
 	p := c.task.process
 	e.Main, e.Lineage, e.Daemon = p.pid == d.tasks.root, p.lineage, p.daemonised()
@@ -357,6 +349,17 @@ func (d *decoder) emit(c *call, e Event) {
 			}
 		}
 	}
+	if c.doubtful {
+		c.task.doubtful = &e
+		return
+	}
+	d.pass(e)
+}
+
+// pass passes a complete event on.
+func (d *decoder) pass(e Event) {
+	d.stats.Events++
+	e.Seq = d.stats.Events
 	d.sink(e)
 }
 
@@ -364,7 +367,7 @@ func (d *decoder) emit(c *call, e Event) {
 // could not either (EFAULT), or the process was killed and has no memory left to
 // read.
 func (d *decoder) blind(c *call) bool {
-	if c.result.errno == "EFAULT" || c.result.errno == "?" {
+	if c.result.errno == "EFAULT" || c.unreturned() {
 		return false
 	}
 	d.stats.Blinded++

@@ -77,6 +77,9 @@ const (
 // kills for. The call had no effect; its name is not known.
 const Forbidden = "SIGSYS"
 
+// unreturned is the Errno of a call that never returned.
+const unreturned = "?"
+
 // MaxOrigins bounds Event.Origins. Deeper descendants, started at yet other
 // positions, share the oldest ones.
 const MaxOrigins = 4
@@ -177,6 +180,10 @@ type Event struct {
 	// with the tracer's escapes.
 	Detail string
 }
+
+// Failed reports whether the call had no effect. One that never returned may have done its work before its process was
+// killed, so it is taken for one that did.
+func (e Event) Failed() bool { return e.Errno != "" && e.Errno != unreturned }
 
 // Socket is an end point as far as the tracer knows it.
 type Socket struct {

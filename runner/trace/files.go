@@ -15,9 +15,7 @@ import (
 var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE", "O_ACCMODE"}
 
 func (d *decoder) open(c *call) {
-	if c.stopped() {
-		return
-	}
+	c.doubt()
 	dir := c.kind(syscalls.Directory)
 	c.learnCwd(dir)
 	op, names := OpRead, []string{"O_WRONLY", "O_CREAT", "O_TRUNC"} // of creat
@@ -53,8 +51,9 @@ func (d *decoder) open(c *call) {
 // look makes the event of a look-up of a place that may hold secrets, or of a program. Runtimes look
 // up thousands of other names when they start.
 func (d *decoder) look(c *call) {
+	c.doubt()
 	arg := c.Args.Index(syscalls.Path, syscalls.Entry)
-	if c.stopped() || len(c.arg(arg)) == len(`""`) { // of a descriptor
+	if len(c.arg(arg)) == len(`""`) { // of a descriptor
 		return
 	}
 	dir := c.kind(syscalls.Directory)
@@ -156,8 +155,8 @@ func (d *decoder) change(c *call) {
 	if !d.changed(c, &e) {
 		d.blind(c)
 	}
-	if !c.failed() {
-		d.relinked(e)
+	if !c.failed() || c.unreturned() {
+		d.relinked(e, !c.failed())
 		if d.astray || unplaced(e.Path) || e.Op == OpRename && unplaced(e.Target) {
 			d.stats.Unplaced++
 		}

@@ -30,7 +30,7 @@ type line struct {
 	rest []byte
 	// by is the thread of lineSuperseded.
 	by int
-	// forbidden: a task of lineGone was killed by SIGSYS.
+	// forbidden: SIGSYS has killed a task of lineGone, or a filter has sent it to one of lineSignal.
 	forbidden bool
 	// killed: a task was killed by a signal with which the audit ends processes.
 	killed bool
@@ -52,7 +52,7 @@ func parseLine(b []byte) (l line, err error) {
 	case bytes.HasPrefix(b, []byte("+++ ")):
 		return parseGone(l, b)
 	case bytes.HasPrefix(b, []byte("--- ")):
-		l.kind = lineSignal
+		l.kind, l.forbidden = lineSignal, bytes.HasPrefix(b, []byte("--- "+Forbidden+" {")) && bytes.Contains(b, []byte(" si_code=SYS_SECCOMP,"))
 		return l, nil
 	case bytes.HasPrefix(b, []byte(resumedMark)):
 		return parseResumed(l, b[len(resumedMark):])

@@ -226,6 +226,52 @@ func TestTrapped(t *testing.T) {
 	}
 }
 
+// TestW1ResultOfItsOwnNumber: what looks like a call that a filter stopped was made, if no SIGSYS follows: another thread
+// has closed the descriptor before the tracer asked for its file.
+func TestW1ResultOfItsOwnNumber(t *testing.T) {
+	call := fmt.Sprintf(`5 2.000000 openat(AT_FDCWD</>, "/root/.ssh/id_rsa", O_RDONLY) = %d <0.000001>`, unix.SYS_OPENAT)
+	want := []string{`5 read openat error=? main path="/root/.ssh/id_rsa" flags=O_RDONLY at=0/0`}
+	for name, next := range map[string]string{
+		"a call":                `5 2.000001 close(3) = 0 <0.000001>`,
+		"the end":               `5 2.000001 +++ exited with 0 +++`,
+		"the end of the trace":  `6 2.000001 close(3) = 0 <0.000001>`,
+		"SIGSYS of the server":  `5 2.000001 --- SIGSYS {si_signo=SIGSYS, si_code=SI_TKILL, si_pid=5, si_uid=0} ---`,
+		"SIGSYS without a code": `5 2.000001 --- SIGSYS {si_signo=SIGSYS} ---`,
+	} {
+		if got, _ := decodeLines(t, call, next); !cmp.Equal(want, got) {
+			t.Errorf("%s: events %q, want %q", name, got, want)
+		}
+	}
+	length := fmt.Sprintf(`5 2.000000 readlinkat(AT_FDCWD</>, "/root/.ssh/id_rsa", ""..., 4096) = %d <0.000001>`, unix.SYS_READLINKAT)
+	if got, _ := decodeLines(t, length); len(got) != 1 {
+		t.Errorf("a link whose target is as long as the call's number: events %q", got)
+	}
+}
+
+// TestW2DirectoryOfAKilledCall: a process that shares the working directory has changed it, perhaps.
+func TestW2DirectoryOfAKilledCall(t *testing.T) {
+	_, stats := decodeLines(t,
+		`5 2.000000 clone(child_stack=0x1, flags=CLONE_FS|SIGCHLD) = 6 <0.000001>`,
+		`5 2.000001 chdir("/work") = 0 <0.000001>`,
+		`6 2.000002 chdir("/root") = ?`,
+		`6 2.000003 +++ killed by SIGKILL +++`,
+		`5 2.000004 rename("a", ".bashrc") = 0 <0.000001>`,
+	)
+	if stats.Unplaced != 1 {
+		t.Errorf("%d changes by a name that is not known, want 1", stats.Unplaced)
+	}
+	// A link may have been made by a call that never returned, and stays if its removal never returned.
+	got, _ := decodeLines(t,
+		`5 2.000000 symlink("/root/.config", "/work/l") = ?`,
+		`5 2.000001 unlink("/work/l") = ?`,
+		`5 2.000002 rename("/work/l", "/work/m") = ?`,
+		`5 2.000003 mkdir("/work/m/autostart", 0700) = 0 <0.000001>`,
+	)
+	if want := `5 write mkdir main path="/root/.config/autostart" at=0/0`; len(got) != 4 || got[3] != want {
+		t.Errorf("events %q, want the last to be %q", got, want)
+	}
+}
+
 // TestUnnamed: a task that is killed while stopped at a call's entry leaves a call
 // without a name (lines of strace 6.1, of killed Python threads). A call that was
 // entered by then is reported as one that never returned.

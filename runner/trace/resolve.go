@@ -215,17 +215,22 @@ func (d *decoder) learnLink(asked, found string) {
 	}
 }
 
-// relinked keeps the symbolic links up to date.
-func (d *decoder) relinked(e Event) {
+// relinked keeps the symbolic links up to date. After a call of which it is not sure that it worked, none is
+// forgotten.
+func (d *decoder) relinked(e Event, sure bool) {
 	switch {
 	case e.Op == OpLink && strings.HasPrefix(e.Target, "/") && e.Path != "":
 		d.linkAt(e.Path, e.Target)
-	case e.Op == OpDelete:
+	case e.Op == OpDelete && sure:
 		d.linkAt(e.Path, "")
 	case e.Op == OpRename:
 		to, _ := d.links.get(e.Path)
-		d.linkAt(e.Path, "")
-		d.linkAt(e.Target, to)
+		if sure {
+			d.linkAt(e.Path, "")
+		}
+		if sure || to != "" {
+			d.linkAt(e.Target, to)
+		}
 	}
 }
 
@@ -257,6 +262,9 @@ func (c *call) learnCwd(dir []byte) {
 }
 
 func (d *decoder) chdir(c *call) {
+	if c.unreturned() {
+		c.task.fs.cwd = "" // processes that share it live on
+	}
 	if c.failed() {
 		return
 	}

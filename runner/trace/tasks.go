@@ -13,6 +13,8 @@ type task struct {
 	since     uint64
 	fs        *filesystem
 	suspended *suspended
+	// doubtful is the event of its last call, if that is doubtful; nil otherwise.
+	doubtful *Event
 }
 
 // filesystem is the state that CLONE_FS shares.
