@@ -46,6 +46,25 @@ func (d *decoder) open(c *call) {
 		e.Asked = asked
 	}
 	d.emit(c, e)
+	d.byName(c, e, asked, "")
+}
+
+// byName makes the same event with the names that a call was given, where only these are of a file that matters. Another
+// thread can put another descriptor in place of the result before the tracer asks for its file.
+func (d *decoder) byName(c *call, e Event, name, target string) {
+	if matters(e.Op, name) && !matters(e.Op, e.Path) || matters(e.Op, target) && !matters(e.Op, e.Target) {
+		e.Path, e.Target, e.Asked = name, target, ""
+		d.emit(c, e)
+	}
+}
+
+// matters reports whether a name may be that of a secret or, if it is changed, of what is obeyed.
+func matters(op Op, name string) bool {
+	_, found := places.Sought(name)
+	if !found && op != OpRead {
+		_, found = places.ObeyedAt(name)
+	}
+	return found
 }
 
 // look makes the event of a look-up of a place that may hold secrets, or of a program. Runtimes look
@@ -152,7 +171,8 @@ func (d *decoder) change(c *call) {
 	}
 	d.astray = false
 	e.Value = c.value()
-	if !d.changed(c, &e) {
+	asked, readable := d.changed(c, &e)
+	if !readable {
 		d.blind(c)
 	}
 	if !c.failed() || c.unreturned() {
@@ -162,6 +182,7 @@ func (d *decoder) change(c *call) {
 		}
 	}
 	d.emit(c, e)
+	d.byName(c, e, asked.Path, asked.Target)
 	if hasFlag(c.kind(syscalls.RenameFlags), "RENAME_EXCHANGE") {
 		e.Path, e.Target = e.Target, e.Path
 		d.emit(c, e)
@@ -190,8 +211,9 @@ func (c *call) value() string {
 	return strings.Join(all, " ")
 }
 
-// changed sets the names of an event; false if one could not be read.
-func (d *decoder) changed(c *call, e *Event) bool {
+// changed sets the names of an event, and returns it as it was asked for: without the links that are followed. It is
+// not readable if a name could not be read.
+func (d *decoder) changed(c *call, e *Event) (asked Event, readable bool) {
 	places := c.places()
 	path, target := places[0], place{}
 	switch e.Op {
@@ -203,15 +225,18 @@ func (d *decoder) changed(c *call, e *Event) bool {
 	c.learnCwd(path.dir)
 	flags := c.kind(syscalls.AtFlags)
 	var kind, targetKind textKind
+	asked.Path, _ = c.resolve(path.dir, path.name)
 	e.Path, kind = d.locate(c, path.dir, path.name, path.kind == syscalls.Path && !hasFlag(flags, "AT_SYMLINK_NOFOLLOW"))
 	switch {
 	case target.name == nil:
 	case target.kind == syscalls.Text:
 		e.Target, targetKind = linkText(e.Path, target.name)
+		asked.Target = e.Target
 	default:
+		asked.Target, _ = c.resolve(target.dir, target.name)
 		e.Target, targetKind = d.locate(c, target.dir, target.name, hasFlag(flags, "AT_SYMLINK_FOLLOW"))
 	}
-	return kind != textPointer && targetKind != textPointer
+	return asked, kind != textPointer && targetKind != textPointer
 }
 
 // unplaced reports whether a name is relative to a directory that is not known.

@@ -272,6 +272,31 @@ func TestW2DirectoryOfAKilledCall(t *testing.T) {
 	}
 }
 
+// TestW3NamesThatWereAskedFor: a name that matters counts, also where the descriptor of the result shows another file, and
+// where such results have taught that a link leads elsewhere.
+func TestW3NamesThatWereAskedFor(t *testing.T) {
+	got, _ := decodeLines(t,
+		`5 2.000000 openat(AT_FDCWD</w>, "/home/u/.bashrc", O_WRONLY|O_APPEND) = 5</tmp/a> <0.000001>`,
+		`5 2.000001 openat(AT_FDCWD</w>, "/home/u/.ssh/id_rsa", O_RDONLY) = 5</tmp/a> <0.000001>`,
+		`5 2.000002 openat(AT_FDCWD</w>, "/home/u/.config/autostart/a", O_RDONLY) = 5</tmp/a> <0.000001>`,
+		`5 2.000003 rename("/tmp/b", "/home/u/.config/autostart/b") = 0 <0.000001>`,
+		`5 2.000004 openat(AT_FDCWD</w>, "/usr/lib/libc.so", O_RDONLY) = 5</lib/libc.so.6> <0.000001>`,
+	)
+	want := []string{
+		`5 write openat main path="/tmp/a" flags=O_WRONLY|O_APPEND at=0/0`,
+		`5 write openat main path="/home/u/.bashrc" flags=O_WRONLY|O_APPEND at=0/0`,
+		`5 read openat main path="/tmp/a" flags=O_RDONLY at=0/0`,
+		`5 read openat main path="/home/u/.ssh/id_rsa" flags=O_RDONLY at=0/0`,
+		`5 read openat main path="/tmp/a" flags=O_RDONLY at=0/0`,
+		`5 rename rename main path="/tmp/b" target="/tmp/b" at=0/0`,
+		`5 rename rename main path="/tmp/b" target="/home/u/.config/autostart/b" at=0/0`,
+		`5 read openat main path="/lib/libc.so.6" flags=O_RDONLY at=0/0`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
 // TestUnnamed: a task that is killed while stopped at a call's entry leaves a call
 // without a name (lines of strace 6.1, of killed Python threads). A call that was
 // entered by then is reported as one that never returned.
