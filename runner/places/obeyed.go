@@ -98,6 +98,31 @@ var obeyed = []Obeyed{
 		Topics: append([]string{"make", "npm", "node", "python", "package", "docker", "dependency", "dependencies", "init"}, projectTopics...)},
 }
 
+// ObeyedBelow finds what kind of such files a directory's name leads to: ~/.config/systemd may have a file in user. Only of a
+// home, a project or /etc: what else is called "go" or "var" is nothing special.
+func ObeyedBelow(dir string) (Obeyed, bool) {
+	dir = strings.TrimSuffix(dir, "/") + "/"
+	if strings.Contains(dir, "/node_modules/") || !strings.Contains(dir, "/.") && !strings.HasPrefix(dir, "/etc/") {
+		return Obeyed{}, false
+	}
+	for _, o := range obeyed {
+		if slices.ContainsFunc(o.below, func(part string) bool { return !o.OnPath && leads(dir, part) }) {
+			return o, true
+		}
+	}
+	return Obeyed{}, false
+}
+
+// leads reports whether a directory's name ends with the first directories of a part of paths.
+func leads(dir, part string) bool {
+	for i := 1; i < len(part)-1; i++ {
+		if part[i] == '/' && strings.HasSuffix(dir, part[:i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
 // ObeyedAt finds what kind of such a file a path is.
 func ObeyedAt(name string) (Obeyed, bool) {
 	base := path.Base(name)

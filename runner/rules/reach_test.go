@@ -10,29 +10,39 @@ func TestPersistence(t *testing.T) {
 	write := func(path string) profile.Effect {
 		return with(read(call, path), func(e *profile.Effect) { e.Kind = profile.KindWrite })
 	}
+	moved := func(path string) profile.Effect {
+		return with(write(path), func(e *profile.Effect) { e.Operation = "rename" })
+	}
 	git := server{name: "git", tools: []string{"format_note: Clones a git repository."}}
 	for name, tc := range map[string]struct {
 		server server
 		effect profile.Effect
 		want   string
 	}{
-		"a shell":         {silent, write(home + "/.bashrc"), "PERSIST-001 High: Tool format_note changed " + home + "/.bashrc: a shell runs it at every start, and nothing"},
-		"cron":            {silent, write("/etc/cron.d/x"), "PERSIST-001 High"},
-		"its own crontab": {silent, write("/var/spool/cron/crontabs/root"), "PERSIST-001 High"},
-		"autostart":       {silent, write(home + "/.config/autostart/x.desktop"), "PERSIST-001 High"},
-		"SSH":             {silent, write(home + "/.ssh/authorized_keys"), "PERSIST-001 High"},
-		"a unit":          {silent, write(home + "/.config/systemd/user/x.service"), "PERSIST-001 High"},
-		"a hook":          {silent, write("/src/.git/hooks/pre-commit"), "PERSIST-001 High"},
-		"a hook, by git":  {git, write("/src/.git/hooks/pre-commit"), ""},
-		"git's samples":   {silent, write("/src/.git/hooks/pre-commit.sample"), ""},
-		"a preload":       {git, write("/etc/ld.so.preload"), "PERSIST-001 High"},
-		"an agent":        {silent, write(home + "/.claude.json"), "PERSIST-001 High"},
-		"its directory":   {silent, with(write(home+"/.config/autostart"), func(e *profile.Effect) { e.Operation = "symlink" }), "PERSIST-001 High"},
-		"a plain mkdir":   {silent, with(write(home+"/.config/autostart"), func(e *profile.Effect) { e.Operation = "mkdir" }), ""},
-		"a lock file":     {silent, write("/src/package-lock.json"), "PERSIST-001 High"},
-		"a note":          {silent, write(home + "/profile.txt"), ""},
-		"read only":       {silent, read(call, home+"/.bashrc"), ""},
-		"not achieved":    {silent, with(write(home+"/.bashrc"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EROFS" }), ""},
+		"a shell":                      {silent, write(home + "/.bashrc"), "PERSIST-001 High: Tool format_note changed " + home + "/.bashrc: a shell runs it at every start, and nothing"},
+		"cron":                         {silent, write("/etc/cron.d/x"), "PERSIST-001 High"},
+		"its own crontab":              {silent, write("/var/spool/cron/crontabs/root"), "PERSIST-001 High"},
+		"autostart":                    {silent, write(home + "/.config/autostart/x.desktop"), "PERSIST-001 High"},
+		"SSH":                          {silent, write(home + "/.ssh/authorized_keys"), "PERSIST-001 High"},
+		"a unit":                       {silent, write(home + "/.config/systemd/user/x.service"), "PERSIST-001 High"},
+		"a hook":                       {silent, write("/src/.git/hooks/pre-commit"), "PERSIST-001 High"},
+		"a hook, by git":               {git, write("/src/.git/hooks/pre-commit"), ""},
+		"git's samples":                {silent, write("/src/.git/hooks/pre-commit.sample"), ""},
+		"a preload":                    {git, write("/etc/ld.so.preload"), "PERSIST-001 High"},
+		"an agent":                     {silent, write(home + "/.claude.json"), "PERSIST-001 High"},
+		"W4, the one above":            {silent, moved(home + "/.config/systemd"), "PERSIST-001 High: Tool format_note changed " + home + "/.config/systemd: systemd runs it"},
+		"W4, of settings":              {silent, moved(home + "/.config"), "PERSIST-001 High"},
+		"W4, of a project":             {silent, moved("/src/.git"), "PERSIST-001 High"},
+		"W4, one that is written to":   {silent, write(home + "/.config/systemd/notes"), ""},
+		"W4, another of the home":      {silent, moved(home + "/.config/notes"), ""},
+		"W4, one that is called so":    {silent, moved("/src/gen/go"), ""},
+		"W4, the directory of modules": {silent, moved("/src/node_modules/x/.github"), ""},
+		"its directory":                {silent, with(write(home+"/.config/autostart"), func(e *profile.Effect) { e.Operation = "symlink" }), "PERSIST-001 High"},
+		"a plain mkdir":                {silent, with(write(home+"/.config/autostart"), func(e *profile.Effect) { e.Operation = "mkdir" }), ""},
+		"a lock file":                  {silent, write("/src/package-lock.json"), "PERSIST-001 High"},
+		"a note":                       {silent, write(home + "/profile.txt"), ""},
+		"read only":                    {silent, read(call, home+"/.bashrc"), ""},
+		"not achieved":                 {silent, with(write(home+"/.bashrc"), func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EROFS" }), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, input(tc.server, tc.effect), tc.want) })
 	}
