@@ -41,6 +41,9 @@ func (c *Code) Add(e trace.Event) {
 	switch e.Op {
 	case trace.OpExec:
 		c.add(e, e.Path)
+		if e.Running != "" {
+			c.add(e, e.Running)
+		}
 		if e.Errno == "" {
 			c.started(e)
 		}

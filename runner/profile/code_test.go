@@ -16,6 +16,12 @@ func started(dir string, argv ...string) trace.Event {
 	return trace.Event{Op: trace.OpExec, PID: 1, Path: argv[0], Argv: argv, Dir: dir}
 }
 
+func running(name, file string) trace.Event {
+	e := started("/", name)
+	e.Running = file
+	return e
+}
+
 func opened(name string) trace.Event { return trace.Event{Op: trace.OpRead, PID: 1, Path: name} }
 
 func missing(name string) trace.Event {
@@ -39,6 +45,7 @@ func TestS16CodePaths(t *testing.T) {
 		"a static program":            {[]trace.Event{started("/", "/server"), opened("/etc/app/config.yaml"), missing("/data/notes.db")}, []string{"/server"}},
 		"a program beside its data":   {[]trace.Event{started("/app", "/app/server"), opened("/app/config.yaml")}, []string{"/app/server"}},
 		"a program of the system":     {[]trace.Event{started("/", "/usr/local/bin/server")}, []string{"/usr/local/bin/server"}},
+		"W5, a program behind a link": {[]trace.Event{running("/app/start", "/opt/tool/bin/tool-1.2")}, []string{"/app/start", "/opt/tool/bin/tool-1.2"}},
 		"a program that is not there": {[]trace.Event{{Op: trace.OpExec, PID: 1, Path: "/opt/x/bin/git", Errno: "ENOENT"}}, []string{"/opt/x/bin/git"}},
 		"Node.js": {[]trace.Event{
 			started("/app", "/usr/local/bin/node", "dist/server.js"), opened("/app/dist/server.js"), opened("/app/package.json"), missing("/package.json"),

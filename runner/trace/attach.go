@@ -83,7 +83,7 @@ func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session
 		_ = s.file.Close()
 		return nil, Unavailable(err.Error())
 	}
-	s.root, s.owner = pid, owner(pid)
+	s.root, s.owner, s.executable = pid, owner(pid), executable
 	s.terminate = func() { _ = cmd.Process.Signal(syscall.SIGTERM) } // it detaches
 	go s.wait(cmd)
 	if err := s.await(ctx, pid, cmd.Process.Pid, all); err != nil {
@@ -97,6 +97,12 @@ func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session
 		return nil, err
 	}
 	return s, nil
+}
+
+// executable returns the file that a process executes (proc_pid_exe(5)); "" once it has ended.
+func executable(pid int) string {
+	file, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+	return file
 }
 
 // owner returns the effective ids of a process (proc_pid_status(5)); 0, which

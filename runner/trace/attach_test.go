@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,5 +83,49 @@ func TestAttachToASlowTracer(t *testing.T) {
 	}
 	if err := s.Run(t.Context(), func(Event) {}); err != nil || !s.Stats().Begun {
 		t.Errorf("%v: the start of the program is not in the trace (%+v)", err, s.Stats())
+	}
+}
+
+// TestW5ProgramBehindALink: the trace has the name that a program was executed by, and not where its link leads, nor
+// the interpreter of a script.
+func TestW5ProgramBehindALink(t *testing.T) {
+	shell, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link, script := filepath.Join(dir, "link"), filepath.Join(dir, "script")
+	if err := errors.Join(os.Symlink(shell, link), os.WriteFile(script, []byte("#!"+link+"\nread -r end\n"), 0o700)); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	starts := exec.Command("/bin/sh", "-c", `read -r go; exec "$0"`, script)
+	stdin, err := starts.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := starts.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Attach(t.Context(), starts.Process.Pid, Config{Backend: plan.TracerStrace, File: filepath.Join(dir, "trace")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, "go\n"); err != nil {
+		t.Error(err)
+	}
+	var running []string
+	if err := s.Run(t.Context(), func(e Event) {
+		if e.Op == OpExec {
+			running = append(running, e.Running)
+			_ = stdin.Close() // the script ends
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := starts.Wait(); err != nil && starts.ProcessState.ExitCode() != 1 { // read found the end
+		t.Error(err)
+	}
+	if !slices.Equal(running, []string{shell}) {
+		t.Errorf("programs that ran: %q, want %q", running, shell)
 	}
 }

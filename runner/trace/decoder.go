@@ -110,6 +110,8 @@ type decoder struct {
 	handles recent[handle, string]
 	feeds   feeds
 	started environment
+	// executable returns the file that a process executes; nil where the tracer's pids are not ours.
+	executable func(pid int) string
 	// astray: the last name led through a link whose target is not known.
 	astray  bool
 	pending int // bytes

@@ -150,6 +150,10 @@ type Event struct {
 	Path   string
 	Target string
 	Asked  string
+	// Running is the file that the process of OpExec was found to execute: behind all links, or the interpreter of a
+	// script. It is "" where nobody looked (only a session of Attach does) or the process had ended, and a later program's
+	// where it had gone on.
+	Running string
 	// Dir is the working directory of OpExec and OpRead, if known.
 	Dir string
 	// From is the file that the bytes of OpSend and OpStore came from without a

@@ -35,10 +35,18 @@ func (d *decoder) exec(c *call) {
 	}
 	argv, cut := words(c.arg(first+1), nil)
 	env, _ := words(c.arg(first+2), d.started)
-	d.emit(c, Event{Op: OpExec, Path: path, Argv: argv, Cut: cut, Env: env, Dir: c.task.fs.cwd})
+	d.emit(c, Event{Op: OpExec, Path: path, Running: d.running(c), Argv: argv, Cut: cut, Env: env, Dir: c.task.fs.cwd})
 	if worked {
 		c.task.process.launched(path, c.at, d.tasks.root)
 	}
+}
+
+// running returns the file that an execve has started, if it can be known.
+func (d *decoder) running(c *call) string {
+	if c.failed() || d.executable == nil {
+		return ""
+	}
+	return d.executable(c.task.process.pid)
 }
 
 // byDescriptor reports whether a name stands for a descriptor.

@@ -65,6 +65,8 @@ type Session struct {
 	terminate   func()      // asks the tracer to end; nil when it is not ours
 
 	claims claims
+	// executable is as in decoder.
+	executable func(pid int) string
 	// stdinRead: the server has read some of its stdin.
 	stdinRead atomic.Bool
 	// root is the server's process or an ancestor of it, in our own PID namespace.
@@ -98,7 +100,7 @@ func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	defer func() { _ = s.file.Close() }()
 	d := newDecoder(s.cfg, sink)
-	d.claims, d.stdinRead = &s.claims, &s.stdinRead
+	d.claims, d.stdinRead, d.executable = &s.claims, &s.stdinRead, s.executable
 	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes, noHoles: s.cfg.Keep}
 	published := 0
 	err := t.follow(ctx, s.ended, func(line []byte) {
