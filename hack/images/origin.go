@@ -6,15 +6,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// origin is where the files in the product's images come from that are not ours.
+// origin provides third-party files of the product's images.
 type origin interface {
 	// program adds a program with its libraries.
 	program(ctx context.Context, t *oci.Tree, file string) error
-	// authorities adds the certificates that servers and registries are trusted by.
+	// authorities adds the certificates of trusted authorities.
 	authorities(t *oci.Tree) error
 }
 
-// machine takes what is installed here: quick, and good for this architecture.
+// machine provides what is installed here: quick, but only for this architecture.
 type machine struct{}
 
 func (machine) program(ctx context.Context, t *oci.Tree, file string) error {

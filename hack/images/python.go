@@ -16,15 +16,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// python is Debian's own: one that a version manager has put first in PATH
-// lies in a home directory, and is linked to what it found there.
+// python is Debian's own. One from a version manager is in a home directory, and linked to
+// libraries there.
 const python = "/usr/bin/python3"
 
 // unneeded are parts of the standard library that no server uses.
 var unneeded = []string{"test", "idlelib", "lib2to3", "tkinter", "turtledemo", "ensurepip", "pydoc_data", "distutils", "__pycache__"}
 
-// pythonServer returns the recipe of a server in Python. Its entrypoint is
-// absolute.
+// pythonServer returns the recipe of a Python server, whose entrypoint is absolute.
 func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
 		tree, err := w.pythonTree(ctx)
@@ -37,9 +36,8 @@ func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error
 	}
 }
 
-// pythonTree is the interpreter with its libraries, its standard library, and
-// the packages of requirements.txt where Debian's interpreter looks for
-// packages of the machine.
+// pythonTree returns the interpreter with its libraries, its standard library, and the packages
+// of requirements.txt in Debian's folder for local packages.
 func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
 	out, err := output(ctx, "", python, "-c",
 		"import os,sys,sysconfig; print(os.path.realpath(sys.executable), sysconfig.get_path('stdlib'), *sys.version_info[:3])")
@@ -77,9 +75,9 @@ func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
 	return t, nil
 }
 
-// installPython makes the standard library and the packages below dir. They
-// are compiled once, for good: bytecode that is checked by the time of its
-// source would be stale in an image, and each start would compile all again.
+// installPython installs the standard library and the packages below dir. It compiles them
+// without time checks: with these, the bytecode would be stale in an image, and each start
+// would compile everything again.
 func installPython(ctx context.Context, dir, library, packages, requirements string) error {
 	if err := copyLibrary(dir+library, library); err != nil {
 		return err
@@ -98,7 +96,7 @@ func installPython(ctx context.Context, dir, library, packages, requirements str
 	return os.RemoveAll(dir + packages + "/bin")
 }
 
-// copyLibrary copies the standard library without what no server needs.
+// copyLibrary copies the standard library without its unneeded parts.
 func copyLibrary(target, library string) error {
 	return filepath.WalkDir(library, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

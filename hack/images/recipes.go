@@ -26,9 +26,8 @@ type recipe struct {
 	build func(context.Context, *workshop) (v1.Image, error)
 }
 
-// recipes are all images: the product's own as in Dockerfile, and the servers
-// that the tests audit. Those differ in user and in the form of their
-// entrypoint on purpose.
+// recipes lists all images: the product's own as in Dockerfile, and the servers that the tests
+// audit, which differ in user and form of entrypoint on purpose.
 var recipes = []recipe{
 	{name: "manager", build: manager},
 	{name: "runner", build: runner},
@@ -58,7 +57,7 @@ var recipes = []recipe{
 		"NOTES_DESCRIPTION=Formats a markdown note, with its title in capital letters.")},
 }
 
-// base returns what every image has: users, a home, a folder for temporary files.
+// base returns the part that all images share: users, homes and /tmp.
 func base() *oci.Tree {
 	t := oci.NewTree()
 	t.Write("/etc/passwd", 0o644, "root:x:0:0:root:/root:/sbin/nologin\n"+
@@ -85,7 +84,7 @@ func manager(ctx context.Context, w *workshop) (v1.Image, error) {
 		}
 		t.Copy("/"+name, program)
 	}
-	// registries of the users' images are spoken to over TLS
+	// for registries over TLS
 	if err := w.origin.authorities(t); err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func runner(ctx context.Context, w *workshop) (v1.Image, error) {
 	}
 	tools, t := oci.NewTree(), oci.NewTree()
 	t.Copy("/mcpaudit-runner", program)
-	// servers at a URL are spoken to over TLS
+	// for servers at an https URL
 	if err := errors.Join(w.origin.program(ctx, tools, "/usr/bin/strace"), w.origin.authorities(t)); err != nil {
 		return nil, err
 	}

@@ -20,18 +20,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// refName names an image in an archive (OCI image spec, annotations), and
-// containerName does so for containerd.
+// The annotations that name an image in an archive: refName by the OCI image spec,
+// containerName for containerd.
 const (
 	refName       = "org.opencontainers.image.ref.name"
 	containerName = "io.containerd.image.name"
 )
 
-// plain is an image whose descriptor says no artifactType: that is for what is no
-// image (OCI image spec, descriptor), and the library would say one.
+// plain is an image without artifactType in its descriptor. The library would set one, which
+// is for artifacts other than images (OCI image spec, descriptor).
 type plain struct{ v1.Image }
 
-// Descriptor returns what the library asks for.
+// Descriptor implements partial.Describable.
 func (p plain) Descriptor() (*v1.Descriptor, error) {
 	d := new(v1.Descriptor)
 	var err error
@@ -45,7 +45,7 @@ func (p plain) Descriptor() (*v1.Descriptor, error) {
 	return d, err
 }
 
-// Index joins the images of one program for several architectures.
+// Index makes an index of the images of one program for several architectures.
 func Index(annotations map[string]string, images ...v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, image := range images {
@@ -59,14 +59,13 @@ func Index(annotations map[string]string, images ...v1.Image) (v1.ImageIndex, er
 	}
 	annotated, ok := mutate.Annotations(index, annotations).(v1.ImageIndex)
 	if !ok {
-		return nil, errors.New("annotate index: not an index any more")
+		return nil, errors.New("annotate index: result is not an index")
 	}
 	return annotated, nil
 }
 
-// WriteArchive writes an index as a tar of the OCI image layout, which skopeo,
-// crane, oras and containerd read. ref is REGISTRY/REPOSITORY:TAG. Equal arguments
-// give an equal file.
+// WriteArchive writes an index as a tar of an OCI image layout, for skopeo, crane, oras and
+// containerd. ref is REGISTRY/REPOSITORY:TAG. Equal arguments give equal files.
 func WriteArchive(file, ref string, index v1.ImageIndex) error {
 	dir, err := os.MkdirTemp(filepath.Dir(file), ".layout-")
 	if err != nil {
@@ -77,7 +76,7 @@ func WriteArchive(file, ref string, index v1.ImageIndex) error {
 	if err != nil {
 		return fmt.Errorf("write layout: %w", err)
 	}
-	// Tools look up the tag alone; the whole name is for containerd.
+	// Tools look up the tag, containerd the whole name.
 	tag, err := name.NewTag(ref)
 	if err != nil {
 		return fmt.Errorf("parse reference: %w", err)
@@ -98,9 +97,8 @@ func WriteArchive(file, ref string, index v1.ImageIndex) error {
 	return nil
 }
 
-// PushArchive uploads the one index of an archive to a registry (with a path, if
-// it wants one), under the repository and the tag that it has in the archive
-// without the registry there, and returns the reference by digest.
+// PushArchive uploads the index of an archive to REGISTRY or REGISTRY/PATH, under its
+// repository and tag in the archive, and returns the reference by digest.
 func PushArchive(ctx context.Context, file, registry string) (string, error) {
 	dir, err := os.MkdirTemp("", "images-")
 	if err != nil {
@@ -140,7 +138,7 @@ func PushArchive(ctx context.Context, file, registry string) (string, error) {
 	return target.Context().Digest(descriptor.Digest.String()).String(), nil
 }
 
-// unpack writes the files of a tar below dir, which nothing in it leaves.
+// unpack writes the files of a tar below dir. No name can escape it.
 func unpack(file, dir string) error {
 	in, err := os.Open(file)
 	if err != nil {

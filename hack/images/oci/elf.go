@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 )
 
-// LibrariesIn finds what the loader would load for a program below root, the
-// unpacked packages of another machine, and that loader itself: by reading
-// (elf(5): PT_INTERP, DT_NEEDED), nothing is run. The keys are the paths in the
-// image, the values the files. triplet names the folder of libraries.
+// LibrariesIn finds the loader of a program below root, and the libraries it would load. root
+// has unpacked packages, maybe of another architecture, so nothing is run: elf(5), PT_INTERP
+// and DT_NEEDED. triplet names the folder of libraries. The result has the files by their
+// paths in the image.
 func LibrariesIn(root, triplet, program string) (map[string]string, error) {
 	found, place, loader := map[string]string{}, "", ""
 	next := []string{filepath.Join(root, program)}
@@ -42,14 +42,14 @@ func LibrariesIn(root, triplet, program string) (map[string]string, error) {
 			place = interpreter
 		}
 	}
-	if place != "" { // libc names it too: it is there once, where the kernel looks
+	if place != "" { // libc needs it too, but it belongs only where the kernel looks
 		delete(found, path.Join("/lib", triplet, path.Base(place)))
 		found[place] = loader
 	}
 	return found, nil
 }
 
-// wanted reads the loader and the libraries that an ELF file names.
+// wanted returns the loader and the libraries that an ELF file names.
 func wanted(file string) (interpreter string, libraries []string, err error) {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 // searchPath is the PATH of a Debian image.
 const searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Config is how an image wants to be run.
+// Config says how an image is run.
 type Config struct {
 	Entrypoint []string
 	Cmd        []string
-	Env        []string // KEY=VALUE; PATH comes by itself
-	User       string   // UID or UID:GID; empty is root
+	Env        []string // KEY=VALUE; PATH is added
+	User       string   // UID or UID:GID; root if empty
 	WorkingDir string
 
-	Architecture string // empty is this machine's
+	Architecture string // this machine's if empty
 	Labels       map[string]string
-	Created      time.Time // zero is 1970
+	Created      time.Time // 1970 if zero
 }
 
 // Image joins layers, lowest first, into an OCI image. Equal arguments give an equal digest.

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is a compressed tar in a file. Its diff ID is known from the tree that
-// it was made of, so that a layer made before is neither packed nor unpacked.
+// layer is a compressed tar in a file. Its diff ID comes from the tree, so that a cached layer
+// is neither packed nor unpacked.
 type layer struct {
 	file   string
 	size   int64
@@ -25,8 +26,8 @@ type layer struct {
 	diffID v1.Hash
 }
 
-// Layer packs the tree into a file of the folder cache, which it makes if it
-// has to. A file that is there already is used again.
+// Layer packs the tree into a file in the folder cache, which it creates if needed, or reuses
+// the file of an earlier run.
 func (t *Tree) Layer(cache string) (v1.Layer, error) {
 	sum := sha256.New()
 	if err := t.tar(sum); err != nil {
@@ -34,7 +35,7 @@ func (t *Tree) Layer(cache string) (v1.Layer, error) {
 	}
 	l := layer{diffID: v1.Hash{Algorithm: "sha256", Hex: hex.EncodeToString(sum.Sum(nil))}}
 	l.file = filepath.Join(cache, l.diffID.Hex+".tar.gz")
-	// The file's time says when it was last used, for whoever cleans the cache.
+	// The file's time is that of its last use, by which the cache is pruned.
 	now := time.Now()
 	if err := os.Chtimes(l.file, now, now); errors.Is(err, fs.ErrNotExist) {
 		if err := t.pack(l.file); err != nil {
@@ -49,10 +50,10 @@ func (t *Tree) Layer(cache string) (v1.Layer, error) {
 	if l.digest, l.size, err = v1.SHA256(f); err != nil {
 		return nil, fmt.Errorf("digest layer: %w", err)
 	}
-	return l, nil
+	return partial.CompressedToLayer(l)
 }
 
-// pack writes the file under another name first: one that is there is whole.
+// pack writes a file under another name and renames it, so an existing file is complete.
 func (t *Tree) pack(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -79,31 +80,10 @@ func (t *Tree) pack(file string) error {
 	return os.Rename(tmp.Name(), file)
 }
 
-// The methods of v1.Layer.
+// The methods of partial.CompressedLayer and partial.WithDiffID.
 
-func (l layer) Digest() (v1.Hash, error)             { return l.digest, nil }
-func (l layer) DiffID() (v1.Hash, error)             { return l.diffID, nil }
-func (l layer) Size() (int64, error)                 { return l.size, nil }
-func (l layer) MediaType() (types.MediaType, error)  { return types.OCILayer, nil }
-func (l layer) Compressed() (io.ReadCloser, error)   { return os.Open(l.file) }
-func (l layer) Uncompressed() (io.ReadCloser, error) { return unzip(l.file) }
-
-// unzipped closes the file along with the stream that reads it.
-type unzipped struct {
-	*gzip.Reader
-	file *os.File
-}
-
-func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.file.Close()) }
-
-func unzip(file string) (io.ReadCloser, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return unzipped{r, f}, nil
-}
+func (l layer) Digest() (v1.Hash, error)            { return l.digest, nil }
+func (l layer) DiffID() (v1.Hash, error)            { return l.diffID, nil }
+func (l layer) Size() (int64, error)                { return l.size, nil }
+func (l layer) MediaType() (types.MediaType, error) { return types.OCILayer, nil }
+func (l layer) Compressed() (io.ReadCloser, error)  { return os.Open(l.file) }

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// library matches the absolute paths that ldd(1) prints, both behind an arrow
-// and alone (the loader).
+// library matches the absolute paths in the output of ldd(1), after an arrow or alone (the
+// loader).
 var library = regexp.MustCompile(`(?m)(?:=> |^\s+)(/\S+) \(0x`)
 
-// CopyProgram adds programs or shared objects of this machine at their own
-// paths, with every library that the loader would find for them.
+// CopyProgram adds programs or shared objects of this machine, and every library that the
+// loader finds for them, at their own paths.
 func (t *Tree) CopyProgram(ctx context.Context, files ...string) {
 	for _, file := range files {
 		t.Copy(file, file)
@@ -34,11 +34,11 @@ func (t *Tree) CopyLibraries(ctx context.Context, files ...string) {
 	}
 }
 
-// Libraries lists what the loader of this machine would load for the files.
+// Libraries lists the libraries that the loader of this machine loads for the files.
 func Libraries(ctx context.Context, files ...string) ([]string, error) {
 	var found []string
 	for chunk := range slices.Chunk(files, 100) {
-		// ldd fails when one of the files is static, and says so.
+		// ldd fails if one of the files is static, but still lists the others.
 		out, err := exec.CommandContext(ctx, "ldd", chunk...).Output()
 		if err != nil && len(out) == 0 {
 			return nil, fmt.Errorf("run ldd: %w", err)

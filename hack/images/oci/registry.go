@@ -17,21 +17,21 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Registry is an OCI registry in this process, over plain HTTP. Manifests and
-// tags live as long as it does.
+// Registry is an OCI registry in this process, over plain HTTP. It keeps manifests and tags in
+// memory.
 type Registry struct {
 	server http.Server
 	listen net.Listener
 	done   chan error
 }
 
-// RegistryOptions may be left zero.
+// RegistryOptions are optional.
 type RegistryOptions struct {
-	Dir string // where blobs lie; empty: in memory
-	Log io.Writer
+	Dir string    // of the blobs; in memory if empty
+	Log io.Writer // none if nil
 }
 
-// Serve starts a registry at the TCP address HOST:PORT; port 0 takes a free one.
+// Serve starts a registry at the TCP address HOST:PORT. Port 0 stands for a free one.
 func Serve(address string, o RegistryOptions) (*Registry, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -50,10 +50,10 @@ func Serve(address string, o RegistryOptions) (*Registry, error) {
 	return r, nil
 }
 
-// Address returns where the registry listens, HOST:PORT.
+// Address returns the registry's HOST:PORT.
 func (r *Registry) Address() string { return r.listen.Addr().String() }
 
-// Wait returns when the registry has ended; nil after Close.
+// Wait returns when the registry has ended: nil after Close.
 func (r *Registry) Wait() error {
 	if err := <-r.done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve registry: %w", err)
@@ -64,10 +64,9 @@ func (r *Registry) Wait() error {
 // Close ends the registry and its connections.
 func (r *Registry) Close() error { return r.server.Close() }
 
-// Push uploads what the registry of ref lacks, moves the tag of ref to the
-// image and returns the reference by digest. ref is REGISTRY/REPOSITORY:TAG;
-// a registry at a private address is spoken to in plain HTTP. The credentials are
-// those of the docker configuration, if any.
+// Push uploads what the registry lacks, moves the tag to the image and returns the reference
+// by digest. ref is REGISTRY/REPOSITORY:TAG; a registry at a private address is used over
+// plain HTTP. Credentials come from the docker configuration, if any.
 func Push(ctx context.Context, ref string, img v1.Image) (string, error) {
 	tag, err := name.NewTag(ref)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package oci builds container images from files without a daemon, serves an
-// OCI registry within the process and pushes to any. The image tool and the
-// end-to-end tests use it.
+// Package oci builds container images from files without a daemon, serves an OCI registry in
+// the process, and pushes to registries. hack/images and the tests use it.
 package oci
 
 import (
@@ -17,21 +16,20 @@ import (
 	"time"
 )
 
-// epoch is the time of everything in an image: the same files give the same digest.
+// epoch is the time of every file in an image, so that equal files give equal digests.
 var epoch = time.Unix(0, 0).UTC()
 
 // entry is one file, directory or symbolic link of a tree.
 type entry struct {
 	mode     fs.FileMode // type and permissions; fs.ModeSticky is kept
 	link     string      // target of a symbolic link
-	source   string      // file on this machine that holds the content, or
+	source   string      // file on this machine with the content, or
 	content  []byte      // the content itself
 	uid, gid int
 }
 
-// Tree is the content of one layer. Paths are absolute; parent directories
-// come into being by themselves (root, 0755). The first error of any method
-// is kept and returned by Layer.
+// Tree is the content of one layer. Paths are absolute; missing parent directories are added
+// (root, 0755). Layer returns the first error of any method.
 type Tree struct {
 	entries map[string]entry
 	err     error
@@ -56,12 +54,12 @@ func (t *Tree) add(name string, e entry) {
 	t.entries[name] = e
 }
 
-// Write adds a file of the given content, owned by root.
+// Write adds a file with the given content, owned by root.
 func (t *Tree) Write(name string, mode fs.FileMode, content string) {
 	t.add(name, entry{mode: mode.Perm(), content: []byte(content)})
 }
 
-// Mkdir adds a directory. Its mode may hold fs.ModeSticky.
+// Mkdir adds a directory. Its mode may have fs.ModeSticky.
 func (t *Tree) Mkdir(name string, mode fs.FileMode, uid, gid int) {
 	t.add(name, entry{mode: fs.ModeDir | mode, uid: uid, gid: gid})
 }
@@ -71,8 +69,8 @@ func (t *Tree) Symlink(name, target string) {
 	t.add(name, entry{mode: fs.ModeSymlink | 0o777, link: target})
 }
 
-// Copy adds the file source of this machine, symbolic links followed, with
-// its own permissions but without set-uid bits, owned by root.
+// Copy adds the file source of this machine, owned by root. It follows symbolic links and keeps
+// permissions but not set-uid bits.
 func (t *Tree) Copy(name, source string) {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -83,13 +81,12 @@ func (t *Tree) Copy(name, source string) {
 		t.fail(fmt.Errorf("copy %s: not a regular file", source))
 		return
 	}
-	// The umask of whoever built the file is no part of an image.
+	// The builder's umask must not matter.
 	t.add(name, entry{mode: info.Mode().Perm()&^0o022 | 0o444, source: source})
 }
 
-// CopyAll adds what lies below the directory source, except where skip is
-// true of a slash-separated path relative to source. Symbolic links whose
-// target is not there are left out.
+// CopyAll adds everything below the directory source, except what skip is true for and dangling
+// symbolic links. skip gets slash-separated paths relative to source.
 func (t *Tree) CopyAll(name, source string, skip func(rel string) bool) {
 	err := filepath.WalkDir(source, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
