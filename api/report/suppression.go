@@ -66,21 +66,21 @@ var ruleID = regexp.MustCompile(`^MCPA-[A-Z]+-[0-9]{3}$`)
 func (s Suppression) Check(now time.Time) error {
 	switch {
 	case !ruleID.MatchString(s.Rule):
-		return fmt.Errorf("rule %q: it is the id of a rule, such as MCPA-EGRESS-001", s.Rule)
+		return fmt.Errorf("rule %q: want the id of a rule, such as MCPA-EGRESS-001", s.Rule)
 	case s.Rule == RuleManifestChanged:
 		return fmt.Errorf("%s cannot be suppressed: approve the manifest, by pinning its digest or with a newer baseline", s.Rule)
 	case s.Match != anything && utf8.RuneCountInString(s.Match) < minMatch:
-		return fmt.Errorf(`match %q: it is at least %d characters of the finding's message or capability, or "*"`, s.Match, minMatch)
+		return fmt.Errorf(`match %q: want at least %d characters of the finding's message or capability, or "*"`, s.Match, minMatch)
 	case len(s.Match) > MaxPathBytes:
-		return fmt.Errorf("match: it has %d bytes, more than the %d allowed", len(s.Match), MaxPathBytes)
+		return fmt.Errorf("match: %d bytes, more than the %d allowed", len(s.Match), MaxPathBytes)
 	case utf8.RuneCountInString(strings.TrimSpace(s.Reason)) < minReason:
-		return fmt.Errorf("reason %q: say in at least %d characters why this is accepted", s.Reason, minReason)
+		return fmt.Errorf("reason %q: want at least %d characters that say why this is accepted", s.Reason, minReason)
 	case len(s.Reason) > MaxDetailBytes:
-		return fmt.Errorf("reason: it has %d bytes, more than the %d allowed", len(s.Reason), MaxDetailBytes)
+		return fmt.Errorf("reason: %d bytes, more than the %d allowed", len(s.Reason), MaxDetailBytes)
 	case s.Until.IsZero():
-		return errors.New("until: say when the suppression ends, as 2026-12-31 or 2026-12-31T12:00:00Z")
+		return errors.New("until: missing; want a date such as 2026-12-31 or 2026-12-31T12:00:00Z")
 	case s.Until.After(now.Add(MaxSuppressionTime)):
-		return fmt.Errorf("until %s: it is at most a year ahead", s.Until.UTC().Format(time.DateOnly))
+		return fmt.Errorf("until %s: want at most a year ahead", s.Until.UTC().Format(time.DateOnly))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func ParseUntil(text string) (Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return Time{}, fmt.Errorf("until %q: it is a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z", text)
+		return Time{}, fmt.Errorf("until %q: want a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z", text)
 	}
 	return At(at), nil
 }

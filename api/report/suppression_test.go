@@ -159,7 +159,7 @@ func TestCheckSuppression(t *testing.T) {
 		"expired":            {func(s *Suppression) { s.Until = At(today.Add(-time.Hour)) }, ""},
 		"a year":             {func(s *Suppression) { s.Until = At(today.AddDate(1, 0, 0)) }, ""},
 		"no rule":            {func(s *Suppression) { s.Rule = "" }, `rule ""`},
-		"a pattern of rules": {func(s *Suppression) { s.Rule = "MCPA-EGRESS-*" }, "it is the id of a rule"},
+		"a pattern of rules": {func(s *Suppression) { s.Rule = "MCPA-EGRESS-*" }, "want the id of a rule"},
 		"the baseline":       {func(s *Suppression) { s.Rule = RuleManifestChanged }, "approve the manifest"},
 		"no match":           {func(s *Suppression) { s.Match = "" }, `match ""`},
 		"a short match":      {func(s *Suppression) { s.Match = "a." }, "at least 3 characters"},
@@ -167,7 +167,7 @@ func TestCheckSuppression(t *testing.T) {
 		"no reason":          {func(s *Suppression) { s.Reason = "" }, "at least 8 characters"},
 		"an empty reason":    {func(s *Suppression) { s.Reason = "  ok      " }, "at least 8 characters"},
 		"a long reason":      {func(s *Suppression) { s.Reason = strings.Repeat("x", 513) }, "more than the 512"},
-		"no end":             {func(s *Suppression) { s.Until = Time{} }, "say when the suppression ends"},
+		"no end":             {func(s *Suppression) { s.Until = Time{} }, "until: missing"},
 		"for good":           {func(s *Suppression) { s.Until = At(today.AddDate(2, 0, 0)) }, "at most a year ahead"},
 	} {
 		s := suppression("a.test")

@@ -121,9 +121,9 @@ func Transport(c *cobra.Command, to *plan.Transport) {
 func CheckListening(transport plan.Transport, port int, path string) error {
 	switch stdio := transport.Name == report.TransportStdio; {
 	case stdio && port != 0:
-		return fmt.Errorf("--port %d: a stdio server does not listen: remove --transport stdio", port)
+		return fmt.Errorf("--port %d: not valid with --transport stdio; remove one of them", port)
 	case stdio && path != "":
-		return fmt.Errorf("--path %q: a stdio server does not listen: remove --transport stdio", path)
+		return fmt.Errorf("--path %q: not valid with --transport stdio; remove one of them", path)
 	}
 	return plan.Within("--port", port, 0, 65535)
 }

@@ -28,7 +28,7 @@ func Write(w io.Writer, text []byte) error {
 // otherwise replace.
 func Replace(name string, content []byte) error {
 	if whole, err := filepath.Abs(name); err == nil && (strings.HasPrefix(whole, "/proc/") || strings.HasPrefix(whole, "/dev/") && !strings.HasPrefix(whole, "/dev/shm/")) {
-		return fmt.Errorf("%s is no ordinary file: name one, which is written whole", name)
+		return fmt.Errorf("%s is not a regular file; name a file to replace", name)
 	}
 	fresh, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {

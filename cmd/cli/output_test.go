@@ -36,7 +36,7 @@ func TestU5Replace(t *testing.T) {
 	if err := Replace(dir, nil); err == nil {
 		t.Error("written in place of a directory")
 	}
-	if err := Replace("/proc/self/fd/1", nil); err == nil || !strings.Contains(err.Error(), "no ordinary file") {
+	if err := Replace("/proc/self/fd/1", nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("in place of stdout: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {

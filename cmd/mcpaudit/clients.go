@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func parseClientConfig(text []byte) ([]clientServer, error) {
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &config); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("no JSON at line %d: %w (comments and trailing commas are none)", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
+			return nil, fmt.Errorf("invalid JSON at line %d: %w (comments and trailing commas are not allowed)", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
 		}
 		return nil, err
 	}
@@ -80,16 +81,18 @@ func parseClientConfig(text []byte) ([]clientServer, error) {
 }
 
 // elsewhere reports whether the server is remote.
-func (s clientServer) elsewhere() bool { return s.Command == "" && s.URL+s.ServerURL != "" }
+func (s clientServer) elsewhere() bool { return s.Command == "" && s.address() != "" }
+
+// address returns the URL of a remote server.
+func (s clientServer) address() string { return cmp.Or(s.URL, s.ServerURL) }
 
 // startable returns why a server cannot be started here, or nil.
 func (s clientServer) startable() error {
-	at := s.URL + s.ServerURL
 	switch {
 	case s.Command != "":
 		return nil
-	case at != "":
-		return fmt.Errorf("%s runs elsewhere: audit what it says by mcpaudit connect %s", s.name, at)
+	case s.elsewhere():
+		return fmt.Errorf("%s runs elsewhere; audit it with mcpaudit connect %s", s.name, s.address())
 	}
 	return fmt.Errorf("%s has no command", s.name)
 }

@@ -19,7 +19,7 @@ func TestClientConfigs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{\n// comment\n}": "no JSON at line 2", "": "no JSON at line 1", `{"mcpServers":{}}`: "no servers", `{"mcpServers":{"a":{"args":7}}}`: "cannot unmarshal",
+		"{\n// comment\n}": "invalid JSON at line 2", "": "invalid JSON at line 1", `{"mcpServers":{}}`: "no servers", `{"mcpServers":{"a":{"args":7}}}`: "cannot unmarshal",
 	} {
 		if all, err := parseClientConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v", text, all, err)
@@ -59,4 +59,12 @@ func FuzzClientConfig(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestClientAddress: a client that names the address twice means one server.
+func TestClientAddress(t *testing.T) {
+	s := clientServer{URL: "https://a.example/mcp", ServerURL: "https://a.example/mcp"}
+	if s.address() != s.URL || !s.elsewhere() {
+		t.Errorf("address %q", s.address())
+	}
 }

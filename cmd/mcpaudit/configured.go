@@ -22,11 +22,11 @@ import (
 func (o *options) runConfigured(ctx context.Context, names []string, stdout, stderr io.Writer) error {
 	switch {
 	case o.config == "":
-		return errors.New("--all: goes with --config FILE")
+		return errors.New("--all: only valid with --config FILE")
 	case len(names) > 1, o.all && len(names) > 0:
-		return fmt.Errorf("unexpected argument %q: with --config there is one NAME, or --all", names[len(names)-1])
+		return fmt.Errorf("unexpected argument %q; with --config, give one NAME or --all", names[len(names)-1])
 	case o.program != "":
-		return errors.New("--program: goes with npm:NAME or pypi:NAME, and not with --config")
+		return errors.New("--program: only valid with npm:NAME or pypi:NAME, not with --config")
 	}
 	servers, err := readClientConfig(o.config)
 	if err != nil {
@@ -97,9 +97,9 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 func (o *options) runAll(ctx context.Context, servers []clientServer, stdout, stderr io.Writer) error {
 	switch {
 	case o.output != "table" && o.output != "json":
-		return errors.New("--all: goes with --output table or json")
+		return errors.New("--all: only valid with --output table or json")
 	case o.outDir != "" || o.baseline != "" || o.sbom != "":
-		return errors.New("--all: does not go with --out-dir, --baseline and --sbom, which are about one server")
+		return errors.New("--all: not valid with --out-dir, --baseline or --sbom, which are for one server")
 	}
 	out, worst := newRows(io.Discard, servers), 0
 	if o.output == "table" {

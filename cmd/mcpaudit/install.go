@@ -105,7 +105,7 @@ func (o *options) launched(command []string) (*packages.Launched, error) {
 	case named:
 		return &packages.Launched{Package: p, Program: o.program, Arguments: command[1:]}, nil
 	case o.program != "":
-		return nil, errors.New("--program: the server is no package: it goes with npm:NAME or pypi:NAME")
+		return nil, errors.New("--program: only valid with npm:NAME or pypi:NAME")
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -184,7 +184,7 @@ func (o *locking) record(ctx context.Context, stdout, stderr io.Writer) error {
 func (o *locking) read() (l lock, err error) {
 	text, err := readFile(o.path(), maxLock)
 	if errors.Is(err, os.ErrNotExist) {
-		return l, fmt.Errorf("--lock: %w; mcpaudit lock --config %s makes it", err, o.config)
+		return l, fmt.Errorf("--lock: %w; create it with mcpaudit lock --config %s", err, o.config)
 	}
 	if err != nil {
 		return l, fmt.Errorf("--lock: %w", err)
@@ -192,10 +192,10 @@ func (o *locking) read() (l lock, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&l); err != nil {
-		return l, fmt.Errorf("--lock %s: %w; mcpaudit lock --config %s makes it anew", o.path(), err, o.config)
+		return l, fmt.Errorf("--lock %s: %w; recreate it with mcpaudit lock --config %s", o.path(), err, o.config)
 	}
 	if l.LockVersion != lockVersion {
-		return l, fmt.Errorf("--lock %s: lockVersion: invalid value %d (want %d); mcpaudit lock --config %s makes it anew", o.path(), l.LockVersion, lockVersion, o.config)
+		return l, fmt.Errorf("--lock %s: lockVersion: invalid value %d (want %d); recreate it with mcpaudit lock --config %s", o.path(), l.LockVersion, lockVersion, o.config)
 	}
 	return l, nil
 }

@@ -151,7 +151,7 @@ func variables(env []string) error {
 		case !ok || name == "":
 			return fmt.Errorf("--env: invalid value %q (want NAME=VALUE)", entry)
 		case name == "HOME":
-			return errors.New("--env HOME: the decoy files are in the home directory: set HOME for mcpaudit itself")
+			return errors.New("--env HOME: reserved, the home directory has the decoy files; set HOME for mcpaudit itself")
 		}
 	}
 	return nil

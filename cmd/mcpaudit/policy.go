@@ -39,7 +39,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy REPORT.json", Short: "Make a policy that allows what the server did", Long: long.String(), Args: cli.Args(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(o.kinds) > 1 && o.outDir == "" {
-				return errors.New("--type all makes several files: set --out-dir")
+				return errors.New("--type all: writes several files; set --out-dir")
 			}
 			source, err := readSource(args[0])
 			if err != nil {
