@@ -149,12 +149,7 @@ func text(n int) string { return strings.Repeat("x", n) }
 
 // memoryLimit returns what config/manager gives the manager.
 func memoryLimit(root string) (int, error) {
-	file, err := os.Open(filepath.Join(root, "config", "manager", "manager.yaml"))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	content, err := io.ReadAll(file)
+	content, err := os.ReadFile(filepath.Join(root, "config", "manager", "manager.yaml"))
 	if err != nil {
 		return 0, err
 	}
