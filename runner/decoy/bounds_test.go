@@ -41,6 +41,7 @@ func TestNothingHidesBehindTheBounds(t *testing.T) {
 		"other secrets":    many(set.Vars[2].Value+many(" ", 200), 400) + token,
 		"a bomb":           zip(many("\x00", 12<<20) + token),
 		"many bombs":       many(zip(many("\x00", 1<<20)), 12) + zip(token),
+		"behind a picture": compress(many("\x00\x01", 3<<20) + token + many("\x00", 1<<20)),
 		"many encodings":   deep,
 		"escapes of texts": many(`\n%20`, 3000) + hidden,
 	} {
@@ -80,6 +81,7 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 		"an answer in an answer":  quote(quote(quote(list.String()))),
 		"a compressed list":       quote(std(zip(list.String()))),
 		"a picture in an answer":  quote(std(zip(zip(list.String())))),
+		"a picture of one colour": compress(strings.Repeat("\x01\x20\x40\x80"+strings.Repeat("\x00", 7680), 1080)),
 		"text that compresses so": zip(strings.Repeat("0123456789 and so on\n", 40000)),
 	} {
 		if found, unsearched := m.Find([]byte(data)); len(found) > 0 || unsearched > 0 {

@@ -3,29 +3,36 @@ package decoy
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"io"
 	"sync"
 )
 
 // The compressions: one method (RFC 1951) in different formats.
 const (
+	archived = "zip"     // a file of an archive, as office documents are
 	gzipped  = "gzip"    // RFC 1952
 	zlibbed  = "zlib"    // RFC 1950; what HTTP calls "deflate"
 	deflated = "deflate" // RFC 1951, as it is
 )
 
-// compressed undoes gzip and zlib wherever their headers are.
+// compressed undoes gzip, zlib and the files of archives wherever their headers are.
 func (h *searcher) compressed(data []byte, l decoding) {
 	places, most := 0, maxPlaces+len(data)/placeBytes
-	for at := 0; at < len(data) && places < most; places++ {
-		gzip := next(data, at, "\x1f\x8b\x08")
-		if gzip < 0 {
-			break
+	for _, format := range []struct {
+		encoding, begins string
+		header           func([]byte) int
+	}{{gzipped, "\x1f\x8b\x08", gzipHeader}, {archived, "PK\x03\x04", zipHeader}} {
+		for at := 0; at < len(data) && places < most; places++ {
+			found := next(data, at, format.begins)
+			if found < 0 {
+				break
+			}
+			if start := format.header(data[found:]); start > 0 {
+				h.inflate(data, found+start, format.encoding, l)
+			}
+			at = found + 1
 		}
-		if start := gzipHeader(data[gzip:]); start > 0 {
-			h.inflate(data, gzip+start, gzipped, l)
-		}
-		at = gzip + 1
 	}
 	for at := 0; places < most; places++ {
 		zlib := nextZlib(data, at)
@@ -97,6 +104,19 @@ func gzipHeader(data []byte) int {
 	return at
 }
 
+// zipHeader returns the length of the header of a compressed file, 0 if it is none or not whole (APPNOTE 4.3.7).
+func zipHeader(data []byte) int {
+	const fixed, method, lengths = 30, 8, 26
+	if len(data) < fixed || data[method] != 8 {
+		return 0
+	}
+	size := fixed + int(binary.LittleEndian.Uint16(data[lengths:])) + int(binary.LittleEndian.Uint16(data[lengths+2:]))
+	if size >= len(data) {
+		return 0
+	}
+	return size
+}
+
 // inflate decompresses the data from a place on, and searches the result, up to the
 // point where the data end too early or are invalid.
 func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
@@ -109,7 +129,7 @@ func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 		return
 	}
 	from := bytes.NewReader(data[at:])
-	out, whole := expand(from, limit)
+	out, whole := h.expand(from, limit)
 	h.inflatable -= len(out)
 	h.decodable += 12 * len(out)
 	if !whole {
@@ -121,8 +141,9 @@ func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 // inflaters are large, and a search needs many in turn.
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// expand inflates at most limit bytes, up to an error.
-func expand(from io.Reader, limit int) (out []byte, whole bool) {
+// expand inflates up to an error, at most limit bytes and what is plain behind them: the one colour of a picture is
+// compressed a thousand times.
+func (h *searcher) expand(from io.Reader, limit int) (out []byte, whole bool) {
 	inflater := inflaters.Get()
 	defer inflaters.Put(inflater)
 	reader, ok := inflater.(interface {
@@ -133,5 +154,35 @@ func expand(from io.Reader, limit int) (out []byte, whole bool) {
 		return nil, false
 	}
 	out, err := io.ReadAll(io.LimitReader(reader, int64(limit)))
-	return out, err != nil || len(out) < limit
+	return out, err != nil || len(out) < limit || h.onlyPlain(reader)
+}
+
+// onlyPlain reads to the end of inflated data, and reports whether no piece of them can hold a secret.
+func (h *searcher) onlyPlain(from io.Reader) bool {
+	var piece [4 << 10]byte
+	for h.plain >= len(piece) {
+		n, err := io.ReadFull(from, piece[:])
+		h.plain -= n
+		if !plain(piece[:n]) {
+			return false
+		}
+		if err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// plain reports whether data have fewer different bytes than a secret has in any encoding that is undone.
+func plain(data []byte) bool {
+	const fewest = 8
+	var seen [256]bool
+	different := 0
+	for _, b := range data {
+		if !seen[b] {
+			seen[b] = true
+			different++
+		}
+	}
+	return different < fewest
 }

@@ -101,7 +101,7 @@ func newMatcher(s Set) *Matcher {
 // places where it had to stop.
 func (m *Matcher) Find(data []byte) (found []Match, unsearched int) {
 	more := 16 * min(len(data), maxInflated) // honest large data are compressed less
-	h := &searcher{index: m.exact, disguises: m.disguises, disguisable: maxDisguised + disguisedTimes*len(data), inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data)}
+	h := &searcher{index: m.exact, disguises: m.disguises, disguisable: maxDisguised + disguisedTimes*len(data), inflatable: maxInflated + more, inflatableAtOnce: maxInflated/4 + more/2, decodable: maxDecoded + 32*len(data), plain: maxPlain}
 	h.search(data, decoding{})
 	return settle(h.matches), h.missed
 }

@@ -1,6 +1,7 @@
 package decoy_test
 
 import (
+	archivezip "archive/zip"
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
@@ -34,6 +35,7 @@ var encodings = map[string]func(string) string{
 	},
 	"gzip":               zip,
 	"zlib":               packed(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }),
+	"zip":                archive,
 	"deflate":            packed(func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, 9); return f }),
 	"gzip+base64":        func(s string) string { return std(zip(s)) },
 	"zlib+base64":        func(s string) string { return std(compress(s)) },
@@ -46,6 +48,17 @@ var encodings = map[string]func(string) string{
 }
 
 func std(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// archive is an office document, of one file.
+func archive(s string) string {
+	var b bytes.Buffer
+	all := archivezip.NewWriter(&b)
+	if w, err := all.Create("word/document.xml"); err == nil {
+		_, _ = io.WriteString(w, s)
+	}
+	_ = all.Close()
+	return b.String()
+}
 
 func packed(open func(io.Writer) io.WriteCloser) func(string) string {
 	return func(s string) string {

@@ -21,6 +21,8 @@ const (
 	// decoders. Both grow with the data that are searched.
 	maxInflated = 4 << 20
 	maxDecoded  = 1 << 20
+	// maxPlain bounds the bytes behind them that hold nothing.
+	maxPlain = 32 << 20
 	// maxPlaces bounds the places of a short text at which data are taken for
 	// compressed; in a long one there may be one more per placeBytes.
 	maxPlaces  = 256
@@ -39,7 +41,8 @@ type searcher struct {
 	// inflatable and decodable are the bytes that decoders may still make,
 	// inflatableAtOnce those from compressed data at one place. disguisable
 	// are those that may still be searched for disguises.
-	inflatable, inflatableAtOnce, decodable, disguisable int
+	// plain are those that may be read behind the bounds, where they hold nothing.
+	inflatable, inflatableAtOnce, decodable, disguisable, plain int
 	// searched has what decoders made: the same data are searched once.
 	searched map[product]struct{}
 	// missed counts the places where the bounds ended the search.
