@@ -183,6 +183,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
 		return content{kind: kind, body: ""} // a message whose fields all have their defaults
 	}
+	if streams(r, sent) {
+		return t.stream(r, sent)
+	}
 	accept := r.Header.Get("Accept")
 	if file, is := download(accept, r.URL.Path); is && !strings.Contains(accept, "json") {
 		return file

@@ -42,6 +42,10 @@ func TestServices(t *testing.T) {
 		{url: "https://forge.example/api/v1/labels", want: []string{`"data":[]`, `"labels":[]`}},
 		{method: http.MethodPost, url: "https://api.example/graphql", body: `{"query":"query Q($n: Int) { viewer { login repositories(first: $n) { totalCount nodes { ...R } pageInfo { hasNextPage endCursor } } } issues { id title } } fragment R on Repository { name url }"}`,
 			want: []string{`"data":{"issues":[{"id":"1","title":"note"}]`, `"login":"note"`, `"nodes":[{"name":"note","url":"https://api.example/graphql"}]`, `"endCursor":null,"hasNextPage":false`, `"totalCount":1`}},
+		{method: http.MethodPost, url: "https://models.example/v1/chat/completions", body: `{"model":"a","messages":[]}`, want: []string{`"choices":[{"finish_reason":"stop"`, `"message":{"content":"note"`}},
+		{method: http.MethodPost, url: "https://models.example/v1/messages", body: `{"model":"a","messages":[]}`, want: []string{`"content":[{"text":"note","type":"text"}]`}},
+		{method: http.MethodPost, url: "https://models.example/v1beta/models/a:generateContent", body: `{"contents":[]}`, want: []string{`"candidates":[{"content":{"parts":[{"text":"note"`}},
+		{method: http.MethodPost, url: "https://chat.example/v1/messages", body: `{"text":"a"}`, want: []string{`"messages":[]`}},
 		{method: http.MethodPost, url: "https://api.example/search", body: `{"query":"notes {"}`, want: []string{`"results":[]`}},
 	} {
 		r := httptest.NewRequest(tc.method, tc.url, nil)
