@@ -81,6 +81,7 @@ func TestAnswersOnline(t *testing.T) {
 	a := newAsker()
 	for path, want := range map[string]content{
 		"/generate_204": {kind: "text/plain", status: http.StatusNoContent}, "/connecttest.txt": {kind: "text/plain", body: "Microsoft Connect Test"},
+		"/robots.txt": {kind: "text/plain", body: "Not found.\n", status: http.StatusNotFound},
 	} {
 		if got := a.content(&http.Request{Method: http.MethodGet, Host: "www.example", URL: &url.URL{Path: path}}, nil); got != want {
 			t.Errorf("%s: %+v", path, got)

@@ -2,9 +2,10 @@ package sinkhole
 
 import "net/http"
 
-// online has the answers of the well-known addresses by which programs check for an internet connection, by path.
-// Programs that hide from an audit ask there first.
+// online has the answers of well-known addresses, by path: of those by which programs check for an internet connection
+// (programs that hide from an audit ask there first), and of the rules for robots, which a site need not have.
 var online = map[string]content{
+	"/robots.txt":               {kind: "text/plain", body: "Not found.\n", status: http.StatusNotFound},
 	"/generate_204":             {kind: "text/plain", status: http.StatusNoContent},
 	"/gen_204":                  {kind: "text/plain", status: http.StatusNoContent},
 	"/success.txt":              {kind: "text/plain", body: "success\n"},
