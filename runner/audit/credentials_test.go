@@ -163,6 +163,31 @@ func TestServerIsGivenWhatItsCodeReads(t *testing.T) {
 	}
 }
 
+// TestServerThatRefusesMostIsExercisedAnew: with the key that its refusals name, where there is time; and once, when that is
+// all it asks for.
+func TestServerThatRefusesMostIsExercisedAnew(t *testing.T) {
+	plan := Plan{Timeout: time.Minute}
+	refusing := func(how launch, accepted int, took time.Duration) observation {
+		return watched(func(o *observation) {
+			o.how, o.took, o.result.Coverage.Tools = how, took, report.Exercised{Listed: 4, Called: 4, Accepted: accepted}
+			o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "Acme token is required. Send a header, or set ACME_TOKEN."}}
+		})
+	}
+	first, _ := plan.next(nil)
+	second, ok := plan.next([]observation{refusing(first, 1, time.Second)})
+	if got := namesOf(second.asked); !ok || second.moment != "" || strings.Join(got, " ") != "ACME_TOKEN" {
+		t.Fatalf("started again with %q as %q", got, second.moment)
+	}
+	if third, _ := plan.next([]observation{refusing(first, 1, time.Second), refusing(second, 1, time.Second)}); third.moment == "" {
+		t.Error("a third time, for nothing new")
+	}
+	for name, run := range map[string]observation{"half accept": refusing(first, 2, time.Second), "no time": refusing(first, 1, 21*time.Second)} {
+		if how, _ := plan.next([]observation{run}); how.moment == "" {
+			t.Errorf("%s: exercised anew", name)
+		}
+	}
+}
+
 // TestBarrenServerIsGivenVariables: who has nothing to offer may want to know its service first.
 func TestBarrenServerIsGivenVariables(t *testing.T) {
 	barren := func(how launch, reads ...string) observation {

@@ -212,7 +212,7 @@ func (p Plan) next(runs []observation) (launch, bool) {
 }
 
 // anew is the launch in which the server is exercised in place of the first one, which only
-// showed how it has to be started or talked to.
+// showed how it has to be started or talked to, or what it lacks.
 func (p Plan) anew(first observation, runs []observation) (how launch, again bool) {
 	how = first.how.same()
 	if to := first.detected; to != nil {
@@ -224,7 +224,7 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 		return how, true
 	}
 	early := first.exited && !first.result.Listed || first.barren()
-	if !early || first.unwatched().Reason != "" || len(runs) >= maxAsking {
+	if !early && !p.refusedMost(first) || first.unwatched().Reason != "" || len(runs) >= maxAsking {
 		return how, false
 	}
 	if how.standIns == nil {
@@ -232,6 +232,13 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 	}
 	how.asked, how.neighbours = p.asked(first), first.sought
 	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) || !reflect.DeepEqual(how.asked, first.how.asked)
+}
+
+// refusedMost reports whether a run took a third of the time at most, and fewer than half of the tools accepted a call: if
+// that is for want of something that it can be given, there is time to exercise the server with it.
+func (p Plan) refusedMost(o observation) bool {
+	tools := o.result.Coverage.Tools
+	return o.result.Listed && 2*tools.Accepted < tools.Listed && o.took <= p.Timeout/3
 }
 
 // same is a launch that differs in nothing from how the server is exercised.
