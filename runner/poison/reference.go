@@ -92,13 +92,23 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
 	case compound(ref.name):
-		return t.Kind == words.Quoted || called || strings.Contains(ref.name, "_")
+		return t.Kind == words.Quoted || strings.Contains(ref.name, "_") || called && !s.describes(ref.at)
 	case t.Kind != words.Quoted:
 		return r.plainly(s, ref.at)
 	case !identifier(ref.name) || ref.name == strings.ToUpper(ref.name):
 		return false
 	}
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
+}
+
+// describes reports whether the token at i is a hyphenated adjective of the next word, as in
+// "if using non-ISO formats", and not a tool's name.
+func (s *sentence) describes(i int) bool {
+	if !strings.Contains(s.Tokens[i].Raw, "-") || i+1 >= len(s.Tokens) || s.Tokens[i+1].Kind != words.Word {
+		return false
+	}
+	next := s.text(i + 1)
+	return !tools[next] && !wishes[next] && !noTool[next] && !modals[next] && !occasions[next] && !firmOccasions[next] && !adverbs[next] && !with[next] && !equals[next]
 }
 
 // compares reports whether the token at i is a field compared with a value, as in "when
