@@ -120,7 +120,7 @@ func complete(runs []observation) bool {
 // readScope reads all that is declared of the server.
 func readScope(plan Plan, o observation) scope.Scope {
 	given := scope.Given{
-		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers,
+		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Command: plan.named(), Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers,
 	}
 	if plan.Network != report.NetworkAllow {
 		given.Gave = sinkhole.Gave // and where names are not answered, nowhere

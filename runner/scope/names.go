@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"path"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -177,4 +178,24 @@ func (d Declaration) answer(use Use) (Clause, bool) {
 		}
 	}
 	return Clause{}, false
+}
+
+// maxPrograms bounds the words of a command that may name a program: a launcher, and what it starts.
+const maxPrograms = 4
+
+// programs are the names of the programs in a command, up to its first option but those that name one or ask nothing
+// ("python -m", "npx -y").
+func programs(command []string) string {
+	var names []string
+	for _, word := range command[:min(len(command), maxPrograms)] {
+		if word == "-m" || word == "-y" {
+			continue
+		}
+		if strings.HasPrefix(word, "-") {
+			break
+		}
+		base := path.Base(word)
+		names = append(names, strings.TrimSuffix(base, path.Ext(base)))
+	}
+	return strings.Join(names, " ")
 }

@@ -8,6 +8,7 @@
 package scope
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/netip"
@@ -41,6 +42,8 @@ type Given struct {
 	Allow *report.DeclaredScope
 	// ServerJSON is the server's entry for the MCP registry; nil: it has none.
 	ServerJSON json.RawMessage
+	// Command is the server's. It names a server that has not said its name.
+	Command []string
 	// Home is the server's home directory, for "~/"; empty: not known.
 	Home string
 	// Resolvers are the machine's name servers; none: not known.
@@ -95,7 +98,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 	s := Scope{items: map[report.Capability]Declaration{}, rulings: given.rulings()}
 	r := &reader{given: given, left: manifest.MaxRead}
 	s.server = r.read(ofServer, report.ScopeText, []field{
-		{name: "name", text: manifest.Text(m.ServerName), identifier: true},
+		{name: "name", text: cmp.Or(manifest.Text(m.ServerName), programs(given.Command)), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
 	})
 	s.server.absorb(r.serverJSON(given.ServerJSON))

@@ -207,6 +207,26 @@ func TestMentionsAndCovering(t *testing.T) {
 }
 
 // Two tools of one name are judged by both descriptions.
+// TestCommandNamesTheServer: the programs of its command do, where it ended before it had said its name; options do not.
+func TestCommandNamesTheServer(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		command []string
+		want    bool
+	}{
+		{command: []string{"/opt/bin/mcp-server-docker"}, want: true},
+		{command: []string{"python3", "-m", "mcp_server_docker", "--all"}, want: true},
+		{command: []string{"npx", "-y", "@acme/docker-mcp"}, want: true},
+		{command: []string{"notes", "--with", "docker"}},
+		{name: `"notes"`, command: []string{"mcp-server-docker"}},
+	} {
+		read := Read(manifest.Manifest{ServerName: json.RawMessage(tc.name)}, Given{Command: tc.command})
+		if got := read.server.Mentions("docker"); got != tc.want {
+			t.Errorf("%s, %q: %v", tc.name, tc.command, got)
+		}
+	}
+}
+
 func TestRepeatedName(t *testing.T) {
 	s := Read(manifest.Manifest{Tools: []json.RawMessage{tool("a", "Purely local.", ""), tool("a", "Fetches a page.", "")}}, Given{})
 	if got, _ := s.Network(report.Capability{Kind: report.CapabilityTool, Name: "a"}); got != Unclear {
