@@ -46,6 +46,7 @@ const MaxSent = 4 << 10
 
 // Of returns the exposure of a server.
 func Of(s Seen) report.Exposure {
+	s.Input = s.Reading()
 	s.Profile = s.Profile.Canonical(s.Search)
 	b := &builder{Seen: s, ours: s.Ours(), routine: s.Routine(), roots: s.Roots(), items: map[key]*item{}}
 	for _, e := range s.Profile.Effects {

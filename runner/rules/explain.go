@@ -11,6 +11,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
+// Reading returns the Input with its arguments read, for Explains: once, for they may be many.
+func (in Input) Reading() Input {
+	in.explained = explanations(in)
+	return in
+}
+
 // Explains finds the argument by which an effect is explained: the host that was
 // contacted, the path that was touched or the command that was run came in with a
 // call of the same capability. All families ask it; that the capability may do such
@@ -27,10 +33,9 @@ import (
 // named, in a schema, a result or an error. Such a host explains nothing, for a
 // server could have its own confirmed by naming it: then the words of the
 // declaration count, as if there were no argument.
+//
+// The Input has read its arguments ([Input.Reading]).
 func (in Input) Explains(e profile.Effect) (Argument, bool) {
-	if in.explained == nil {
-		in.explained = explanations(in)
-	}
 	for _, of := range []report.Capability{e.Capability, e.AlternativeCause} {
 		x := in.explained[of]
 		if x == nil || of.Kind == report.CapabilityServer {

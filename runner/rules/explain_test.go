@@ -86,7 +86,7 @@ func TestExplains(t *testing.T) {
 		"an argument of another": {"path=/tmp/x", run(call, "/bin/sh", "sh", "-c", "convert /tmp/x"), false},
 	} {
 		in := calledWith(input(silent, tc.effect), tc.argument)
-		if a, got := in.Explains(in.Profile.Canonical(in.Search).Effects[0]); got != tc.want {
+		if a, got := in.Reading().Explains(in.Profile.Canonical(in.Search).Effects[0]); got != tc.want {
 			t.Errorf("%s: explained %v by %+v, want %v", name, got, a, tc.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestDeniedByParameter(t *testing.T) {
 		}
 		in.Manifest = manifest.Manifest{Tools: []json.RawMessage{json.RawMessage(
 			`{"name":"format_note","inputSchema":{"properties":{"in":{"properties":{"src":{"description":` + string(text) + `}}}}}}`)}}
-		if _, got := in.Explains(tc.effect); got != tc.want {
+		if _, got := in.Reading().Explains(tc.effect); got != tc.want {
 			t.Errorf("%q: explained %v, want %v", tc.says, got, tc.want)
 		}
 	}

@@ -224,7 +224,8 @@ func Judge(in Input) []report.Finding {
 		report.Finding
 		order int
 	}
-	in.explained, in.named = explanations(in), namedHosts(in.Manifest)
+	in = in.Reading()
+	in.named = namedHosts(in.Manifest)
 	in.chosen, in.invented = chosenHosts(in.Command, in.Env), inventedHosts(in.Asked)
 	in.ran = in.programs()
 	in.Attack.sight()
