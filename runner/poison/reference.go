@@ -86,8 +86,7 @@ func (r *reader) shortens(name string) bool {
 // names reports whether a token is meant as a tool's name, by its form, by the manifest
 // and by the words around it.
 func (r *reader) names(s *sentence, ref reference) bool {
-	t, before := s.Tokens[ref.at], s.text(ref.at-1)
-	called := tools[s.text(ref.at+1)] || tools[before] || strictCalls[before]
+	t, before, called := s.Tokens[ref.at], s.text(ref.at-1), s.calledAt(ref.at)
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
@@ -99,6 +98,11 @@ func (r *reader) names(s *sentence, ref reference) bool {
 		return false
 	}
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
+}
+
+// calledAt reports whether the words around the token at i call it a tool, or call it.
+func (s *sentence) calledAt(i int) bool {
+	return tools[s.text(i+1)] || tools[s.text(i-1)] || strictCalls[s.text(i-1)]
 }
 
 // describes reports whether the token at i is a hyphenated adjective of the next word, as in
