@@ -91,3 +91,26 @@ func TestOpenObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestToldByTool: the examples of a tool's description are for the first text that it needs, after a plain call; what is
+// run, and what has values of its own, takes none.
+func TestToldByTool(t *testing.T) {
+	for property, want := range map[string]string{
+		`"title":{"type":"string"}`:                           "bank invoice",
+		`"title":{"type":"string","description":"e.g. milk"}`: "milk",
+		`"command":{"type":"string"}`:                         "",
+	} {
+		f := NewForm(json.RawMessage(`{"type":"object","properties":{`+property+`},"required":["title","command"]}`), Options{Said: `Finds notes by words such as "bank invoice".`})
+		var told []string
+		for i := range 4 {
+			c, _ := f.Next(nil, Mark{Call: i})
+			for _, from := range c.Origins {
+				told = append(told, from.Value)
+			}
+			f.Answered(c, true)
+		}
+		if want == "" && len(told) > 0 || want != "" && !slices.Contains(told, want) || want == "milk" && slices.Contains(told, "bank invoice") {
+			t.Errorf("%s: %q", property, told)
+		}
+	}
+}

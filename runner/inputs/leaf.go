@@ -141,6 +141,32 @@ func (f *Form) own(n *node) (found []candidate) {
 			found = append(found, candidate{value: word, source: "its description"})
 		}
 	}
+	if len(found) == 0 && f.leads(n) {
+		found = f.toldByTool()
+	}
+	return found
+}
+
+// leads reports whether what a tool says of itself is about a place: the only one, or the first text that has to be given.
+func (f *Form) leads(n *node) bool {
+	if n.kind != "string" || isProgram(n) || f.isPath(n) || f.pointing(n) != "" || f.settled(n) {
+		return false
+	}
+	for _, each := range f.outermost() {
+		if each.required && each.node.textual() {
+			return each.node.at == n.at
+		}
+	}
+	return f.sole
+}
+
+// toldByTool are the values that the description of the tool itself offers: a server may act on these alone.
+func (f *Form) toldByTool() (found []candidate) {
+	for _, word := range offered(f.options.Said) {
+		if !f.mentions(word, "") {
+			found = append(found, candidate{value: word, source: "the description of the tool", guess: true})
+		}
+	}
 	return found
 }
 

@@ -31,7 +31,7 @@ var occasions = []string{
 	"To do (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
 	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
 	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
-	strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 20) + "!",
+	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8) + "!", // whole in a trace
 }
 
 // headings are the same for titles, names and search terms.
@@ -130,7 +130,7 @@ func (v *variation) word(in string) any {
 	case sentences.MatchString(in):
 		v.found = true
 		return v.text
-	case v.heading != "" && identifiers.MatchString(in):
+	case v.heading != "" && (in == sought || identifiers.MatchString(in)):
 		v.found = true
 		return v.heading
 	case dated.MatchString(in):

@@ -71,3 +71,18 @@ func TestVariedLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestVariedIsSeen: the longest text has several pages, and fits in what a trace keeps of one call.
+func TestVariedIsSeen(t *testing.T) {
+	if n := len(occasions[LongText]); n < 3500 || n > 3700 || !strings.Contains(occasions[LongText], "\n\n") {
+		t.Errorf("it has %d bytes", n)
+	}
+}
+
+// TestVariedSearches: what is searched for is another thing each time, such as a password.
+func TestVariedSearches(t *testing.T) {
+	got, ok := Varied(nil, json.RawMessage(`{"query":"`+sought+`"}`), 4, Mark{Call: 7})
+	if !ok || !strings.Contains(string(got), "Password") {
+		t.Errorf("%s, %t", got, ok)
+	}
+}

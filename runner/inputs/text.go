@@ -103,6 +103,9 @@ var targetWords = []string{"destination", "dest", "dst", "target", "to", "output
 var newWords = []string{"new", "destination", "dest", "dst"}
 var sourceWords = []string{"source", "src", "from", "input"}
 
+// sought is what is searched for where nobody says what there is.
+const sought = "milk"
+
 // hints are the values for other names. Those of names and identifiers are marked.
 var hints = []hint{
 	{[]string{"uuid", "guid"}, "\x00uuid"},
@@ -115,7 +118,7 @@ var hints = []hint{
 	{[]string{"cell", "cells"}, "A1"},
 	{[]string{"range"}, "A1:B2"},
 	{[]string{"column", "columns", "col"}, "A"},
-	{[]string{"query", "search", "keyword", "keywords", "term", "q"}, "milk"},
+	{[]string{"query", "search", "keyword", "keywords", "term", "q"}, sought},
 	{[]string{"command", "cmd"}, "echo \x00id"},
 	{[]string{"expression", "code", "script", "formula"}, "1 + 1"},
 	{[]string{"glob"}, "*.txt"},
