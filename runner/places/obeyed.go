@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Obeyed is a kind of file that something runs or obeys unasked.
@@ -92,11 +94,16 @@ var obeyed = []Obeyed{
 		Topics: append([]string{"actions", "github", "gitlab", "jenkins"}, projectTopics...)},
 	{What: "whoever builds or tests the project runs it", Project: true,
 		bases: []string{"Makefile", "makefile", "GNUmakefile", "package.json", "setup.py", "setup.cfg", "pyproject.toml", "conftest.py", "Justfile", "justfile", "Taskfile.yml", "Rakefile", "Gemfile", "build.gradle",
-			"build.rs", "CMakeLists.txt", "Dockerfile", "docker-compose.yml", "compose.yaml", "noxfile.py", "tox.ini", "gulpfile.js", "Gruntfile.js", "webpack.config.js", "vite.config.js", "jest.config.js", "Vagrantfile",
-			"vite.config.ts", "vitest.config.ts", "next.config.js", "babel.config.js", "rollup.config.js", ".eslintrc.js", "eslint.config.js", "tsconfig.json", "requirements.txt", "Pipfile", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", ".pnpmfile.cjs", "Cargo.toml", "go.mod", "pom.xml", "build.sbt", "composer.json",
-			"deno.json", "flake.nix", "shell.nix", "mise.toml", ".tool-versions", "Procfile", "BUILD.bazel", "WORKSPACE", "main.tf", "Tiltfile", "Earthfile", "Brewfile", ".swcrc", ".babelrc", "meson.build", "configure.ac", "Containerfile", "ansible.cfg"},
+			"build.rs", "CMakeLists.txt", "Dockerfile", "docker-compose.yml", "compose.yaml", "noxfile.py", "tox.ini", "gulpfile.js", "Gruntfile.js", "Vagrantfile",
+			"tsconfig.json", "requirements.txt", "Pipfile", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", ".pnpmfile.cjs", "Cargo.toml", "go.mod", "pom.xml", "build.sbt", "composer.json",
+			"deno.json", "flake.nix", "shell.nix", "mise.toml", ".tool-versions", "Procfile", "BUILD.bazel", "WORKSPACE", "main.tf", "Tiltfile", "Earthfile", "Brewfile", ".swcrc", ".babelrc", "meson.build", "configure.ac", "Containerfile", "ansible.cfg",
+			"Snakefile", "fabfile.py", "dodo.py", ".pylintrc", "mypy.ini", "pytest.ini", "MODULE.bazel", "build.zig", "Package.swift", "Podfile", "mix.exs", "Directory.Build.props", "Directory.Build.targets", "NuGet.Config", "nuget.config",
+			"gradlew", "gradle.properties", "settings.gradle", "build.gradle.kts", "settings.gradle.kts", "gradle-wrapper.properties", "mvnw", "uv.toml", "turbo.json", "nx.json", "lerna.json", "pnpm-workspace.yaml", ".lintstagedrc"},
 		Topics: append([]string{"make", "npm", "node", "python", "package", "docker", "dependency", "dependencies", "init"}, projectTopics...)},
 }
+
+// configures matches configuration files of JavaScript tools that are programs: postcss.config.js, .mocharc.cjs.
+var configures = lazyregexp.New(`^(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s$`)
 
 // ObeyedBelow finds what kind of such files a directory's name leads to: ~/.config/systemd may have a file in user. Only of a
 // home, a project or /etc: what else is called "go" or "var" is nothing special.
@@ -130,7 +137,7 @@ func ObeyedAt(name string) (Obeyed, bool) {
 		return Obeyed{}, false
 	}
 	for _, o := range obeyed {
-		if slices.Contains(o.bases, base) || hasPart(name, o.below) ||
+		if slices.Contains(o.bases, base) || o.Project && configures.MatchString(base) || hasPart(name, o.below) ||
 			Packaged(name) && slices.Contains(o.installed, path.Ext(base)) {
 			return o, true
 		}
