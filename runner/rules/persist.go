@@ -34,8 +34,8 @@ func findPlanted(in Input) []draft {
 	}
 	return each(in, func(e profile.Effect, d *draft) bool {
 		file := e
-		file.Kind = profile.KindWrite // the kind that an argument explains
-		d.severity, d.object = report.SeverityHigh, e.Path
+		file.Kind = profile.KindWrite                                            // the kind that an argument explains
+		d.severity, d.object = report.SeverityHigh, "what it put a command into" // one finding, however many files
 		d.message = sentence("%s put into %s a command that runs unasked, which no argument has and nothing in its declaration speaks of: %s",
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
 		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
