@@ -107,6 +107,29 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 		for i, value := range in {
 			in[i] = v.of(name, inner("", schema["items"]), value)
 		}
+		return v.longer(schema, in)
+	}
+	return in
+}
+
+// longList is how many texts a list gets that is to be long; lengthening: one of so many variations has such lists.
+const (
+	longList    = 12
+	lengthening = 4
+)
+
+// longer adds texts to a list of them, as far as its schema allows.
+func (v *variation) longer(schema map[string]any, in []any) []any {
+	most, limited := integer(schema["maxItems"])
+	text, is := "", false
+	if len(in) > 0 {
+		text, is = in[len(in)-1].(string)
+	}
+	if !is || text != v.text && text != v.heading {
+		return in
+	}
+	for n := len(in); v.n%lengthening == 2 && n < longList && !(limited && n >= most); n++ {
+		in = append(in, text+" "+strconv.Itoa(n))
 	}
 	return in
 }

@@ -72,6 +72,25 @@ func TestVariedLeaves(t *testing.T) {
 	}
 }
 
+// TestVariedLists: some lists of texts are long, as far as they may be.
+func TestVariedLists(t *testing.T) {
+	for schema, want := range map[string]int{`{}`: longList, `{"properties":{"notes":{"maxItems":3}}}`: 3} {
+		arguments, _ := json.Marshal(map[string]any{"notes": []string{Mark{Plain: true}.Text()}})
+		longest := 0
+		for n := range lengthening {
+			varied, _ := Varied(json.RawMessage(schema), arguments, n, Mark{})
+			var got struct{ Notes []string }
+			if json.Unmarshal(varied, &got) != nil {
+				t.Fatal(string(varied))
+			}
+			longest = max(longest, len(got.Notes))
+		}
+		if longest != want {
+			t.Errorf("%s: %d", schema, longest)
+		}
+	}
+}
+
 // TestVariedIsSeen: the longest text has several pages, and fits in what a trace keeps of one call.
 func TestVariedIsSeen(t *testing.T) {
 	if n := len(occasions[LongText]); n < 3500 || n > 3700 || !strings.Contains(occasions[LongText], "\n\n") {
