@@ -212,7 +212,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		if !r.free(s.Tokens[j].Text) {
 			continue
 		}
-		if unread && at >= 0 || j > at && s.bindsTo(j) && s.any(j-12, j-1, held) {
+		if unread && at >= 0 || j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)) {
 			return verdict{confidence: 0.75, place: place}
 		}
 	}
@@ -240,6 +240,13 @@ func (s *sentence) bindsTo(i int) bool {
 }
 
 var inside = words.SetOf("in", "into", "as", "through", "under", "via", "inside", "within")
+
+// fetches reports whether, before i, the model is told to read something or to call a tool that does: "call the tool for files with ~/.netrc".
+func (s *sentence) fetches(i int) bool {
+	return slices.ContainsFunc(s.orders, func(o demand) bool {
+		return !o.negated && o.at < i && (reads[s.text(o.at)] || callVerbs[s.text(o.at)])
+	})
+}
 
 // secretFile returns the place of a secret named in sentence i and its token, or -1 if
 // the sentence before names it.
