@@ -51,8 +51,9 @@ var obeyed = []Obeyed{
 		Topics: SSHTopics},
 	{What: "SSH obeys it at every connection", below: []string{"/.ssh/config", "/etc/ssh/"}, Topics: SSHTopics},
 	{What: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, Topics: UnitTopics},
+	// What git itself puts there are samples: to speak of git is not enough.
 	{What: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/", "/.config/git/hooks/", "/.git-templates/", "/.git_template/"},
-		bases: []string{".pre-commit-config.yaml", "lefthook.yml"}, Topics: []string{"git", "hook", "hooks", "husky"}},
+		bases: []string{".pre-commit-config.yaml", "lefthook.yml"}, Topics: []string{"hook", "hooks", "husky", "lfs", "pre commit"}},
 	{What: "git obeys it, and runs the programs that it names", bases: []string{".gitconfig", ".gitmodules"}, below: []string{"/.git/config", "/.config/git/", "/etc/gitconfig", "/.git/info/attributes"},
 		Topics: []string{"git", "github", "gitlab", "repository", "repositories"}},
 	{What: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},

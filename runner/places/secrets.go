@@ -67,6 +67,8 @@ var secrets = []Secret{
 	{What: "a messenger's session", below: []string{"/.local/share/TelegramDesktop/", "/.config/discord/Local Storage/", "/.config/Slack/Cookies", "/.config/Signal/"},
 		around: []string{"/.config/discord", "/.config/Slack"}, Topics: []string{"telegram", "discord", "slack", "signal", "messenger", "messengers"}},
 	{What: "a shell's history", bases: []string{".bash_history", ".zsh_history"}, Topics: []string{"history", "shell"}},
+	{What: "a history of what was typed", bases: []string{".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".rediscli_history", ".mongosh_repl_history", ".irb_history",
+		".lesshst", ".viminfo", "fish_history", "recently-used.xbel"}, Topics: []string{"history", "recent", "recently", "python", "node", "postgres", "psql", "mysql", "sqlite", "redis", "vim", "fish"}},
 }
 
 var (

@@ -327,19 +327,23 @@ func TestProbing(t *testing.T) {
 		missing(home+"/.bitcoin/wallet.dat", "ENOENT"), missing(home+"/.config/gcloud/credentials.db", "ENOENT"), missing(home+"/.azure/accessTokens.json", "ENOENT"),
 		missing(home+"/.mozilla/firefox/x/logins.json", "ENOENT"), missing(home+"/.password-store/x.gpg", "EACCES"),
 	}
-	expect(t, input(silent, all...), "FILE-006 High: Tool format_note looked for 5 kinds of secrets")
+	expect(t, input(silent, all...), "FILE-006 High: Tool format_note looked for secrets in 5 places")
 	expect(t, input(silent, all[:3]...), "")
+	wallets := []profile.Effect{missing(home+"/.bitcoin/x", "ENOENT"), missing(home+"/.electrum/x", "ENOENT"), missing(home+"/.monero/x", "ENOENT"), missing(home+"/.config/Exodus/x", "ENOENT")}
+	expect(t, fileLaunch(input(silent, wallets...), "", "x"), "FILE-006 High: Tool format_note looked for secrets in 4 places, which nothing in its declaration speaks of: a wallet")
+	keys := []profile.Effect{missing(home+"/.ssh/id_rsa", "ENOENT"), missing(home+"/.ssh/id_dsa", "ENOENT"), missing(home+"/.ssh/id_ecdsa", "ENOENT"), missing(home+"/.ssh/id_ed25519", "ENOENT")}
+	expect(t, fileLaunch(input(silent, keys...), "", "x"), "")
 	look := func(name string) profile.Effect {
 		return with(read(call, name), func(e *profile.Effect) { e.Kind, e.Operation = profile.KindLook, "newfstatat" })
 	}
 	asked := []profile.Effect{look(home + "/.ssh"), look(home + "/.aws"), look(home + "/.config/google-chrome"), look(home + "/.electrum/wallets"), look(home + "/.aws/config")}
-	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
+	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for secrets in 4 places")
 	expect(t, input(silent, asked[1:]...), "")
 	expect(t, input(server{name: "x", tools: []string{"format_note: Shows which AWS profiles there are."}}, asked...), "")
 	for i := range asked {
 		asked[i].Kind = profile.KindList
 	}
-	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for 4 kinds of secrets")
+	expect(t, input(silent, asked...), "FILE-006 High: Tool format_note looked for secrets in 4 places")
 	listing := with(read(call, home), func(e *profile.Effect) { e.Kind = profile.KindList })
 	expect(t, input(silent, append(asked, listing)...), "")
 	expect(t, input(silent, missing("/proc/7/environ", "EACCES")), "FILE-006 High: Tool format_note tried to open /proc/7/environ")

@@ -68,7 +68,7 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 		d.exceeded = true
 		return o, beyond(clause), true
 	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(covering, o.Topics), namesFile(covering, e.Path),
-		o.OnPath && in.installs(), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) || !asked(e.Phase)):
+		o.OnPath && in.installs(), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
 		return o, "", false
 	}
 	return o, "nothing in its declaration speaks of that", true

@@ -10,15 +10,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// manySecrets is how many kinds of secrets an honest program looks for at most, less one: the
-// library of one cloud or two, and a key.
+// manySecrets is in how many places an honest program looks for secrets at most, less one: those of
+// the library of one cloud or two, and of a key.
 const manySecrets = 4
 
 // findProbing finds who looks for secrets that are not there, that it may not read, or
 // that it does not open: of many kinds, or in one place where nobody has anything to look for.
 func findProbing(in Input) []draft {
-	walked := in.listed()
-	kinds := map[report.Capability][]string{}
+	walked, own := in.listed(), in.ownPaths()
+	kinds, vicinities := map[report.Capability][]string{}, map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		what, alone := lookedFor(e)
 		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
@@ -34,20 +34,37 @@ func findProbing(in Input) []draft {
 			d.message = sentence("%s tried to open %s (%s), which nothing in its declaration speaks of", subject(e), clean(e.Path, 256), what)
 			return true
 		}
+		at := what + own.vicinity(e.Path)
+		if slices.Contains(vicinities[e.Capability], at) {
+			return false
+		}
+		vicinities[e.Capability] = append(vicinities[e.Capability], at)
 		if !slices.Contains(kinds[e.Capability], what) {
 			kinds[e.Capability] = append(kinds[e.Capability], what)
-			return true
 		}
-		return false
+		return true
 	}, profile.KindAttempt, profile.KindLook, profile.KindRead, profile.KindList, profile.KindExec)
-	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(kinds[d.capability]) < manySecrets })
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(vicinities[d.capability]) < manySecrets })
 	for i, d := range drafts {
 		if all := kinds[d.capability]; d.object == "secrets" {
-			drafts[i].message = sentence("%s looked for %d kinds of secrets, which nothing in its declaration speaks of: %s",
-				d.message, len(all), clean(strings.Join(all[:min(len(all), 8)], ", "), 400))
+			drafts[i].message = sentence("%s looked for secrets in %d places, which nothing in its declaration speaks of: %s",
+				d.message, len(vicinities[d.capability]), clean(strings.Join(all[:min(len(all), 8)], ", "), 400))
 		}
 	}
 	return drafts
+}
+
+// vicinity is what places in a home are told apart by: its entry that they are in, or that of one of the
+// directories where each program has its own.
+func (g ownPaths) vicinity(name string) string {
+	inside, _ := g.inHome(name)
+	for _, dir := range xdgDirs {
+		if below, ok := strings.CutPrefix(inside, dir); ok {
+			inside = below
+		}
+	}
+	first, _, _ := strings.Cut(inside, "/")
+	return " " + first
 }
 
 // listed returns the directories that were listed: whoever goes through one by its list

@@ -104,7 +104,7 @@ var _ = prove(map[string]proof{
 	},
 	"MCPA-PERSIST-001": {
 		finds:  one(silent, with(read(call, "/src/.git/hooks/pre-commit"), func(e *profile.Effect) { e.Kind = profile.KindWrite })),
-		spares: one(gitty, with(read(call, "/src/.git/hooks/pre-commit"), func(e *profile.Effect) { e.Kind = profile.KindWrite })),
+		spares: one(gitty, with(read(call, "/src/.git/config"), func(e *profile.Effect) { e.Kind = profile.KindWrite })),
 	},
 	"MCPA-SOCKET-001": {
 		finds:  one(silent, connect(call, "unix", "/var/run/docker.sock", 0)),

@@ -14,6 +14,7 @@ func TestPersistence(t *testing.T) {
 		return with(write(path), func(e *profile.Effect) { e.Operation = "rename" })
 	}
 	git := server{name: "git", tools: []string{"format_note: Clones a git repository."}}
+	hooks := server{name: "git", tools: []string{"format_note: Installs a hook in a git repository."}}
 	for name, tc := range map[string]struct {
 		server server
 		effect profile.Effect
@@ -26,7 +27,8 @@ func TestPersistence(t *testing.T) {
 		"SSH":                          {silent, write(home + "/.ssh/authorized_keys"), "PERSIST-001 High"},
 		"a unit":                       {silent, write(home + "/.config/systemd/user/x.service"), "PERSIST-001 High"},
 		"a hook":                       {silent, write("/src/.git/hooks/pre-commit"), "PERSIST-001 High"},
-		"a hook, by git":               {git, write("/src/.git/hooks/pre-commit"), ""},
+		"a hook, by git":               {git, write("/src/.git/hooks/pre-commit"), "PERSIST-001 High"},
+		"a hook, said so":              {hooks, write("/src/.git/hooks/pre-commit"), ""},
 		"git's samples":                {silent, write("/src/.git/hooks/pre-commit.sample"), ""},
 		"a preload":                    {git, write("/etc/ld.so.preload"), "PERSIST-001 High"},
 		"an agent":                     {silent, write(home + "/.claude.json"), "PERSIST-001 High"},
