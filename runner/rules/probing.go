@@ -18,7 +18,7 @@ const manySecrets = 4
 // that it does not open: of many kinds, or in one place where nobody has anything to look for.
 func findProbing(in Input) []draft {
 	walked, own := in.listed(), in.ownPaths()
-	kinds, vicinities := map[report.Capability][]string{}, map[report.Capability][]string{}
+	searches := map[report.Capability]*search{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		what, alone := lookedFor(e)
 		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
@@ -34,24 +34,35 @@ func findProbing(in Input) []draft {
 			d.message = sentence("%s tried to open %s (%s), which nothing in its declaration speaks of", subject(e), clean(e.Path, 256), what)
 			return true
 		}
-		at := what + own.vicinity(e.Path)
-		if slices.Contains(vicinities[e.Capability], at) {
-			return false
+		if searches[e.Capability] == nil {
+			searches[e.Capability] = &search{}
 		}
-		vicinities[e.Capability] = append(vicinities[e.Capability], at)
-		if !slices.Contains(kinds[e.Capability], what) {
-			kinds[e.Capability] = append(kinds[e.Capability], what)
-		}
-		return true
+		return searches[e.Capability].adds(what, own.vicinity(e.Path))
 	}, profile.KindAttempt, profile.KindLook, profile.KindRead, profile.KindList, profile.KindExec)
-	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(vicinities[d.capability]) < manySecrets })
+	drafts = slices.DeleteFunc(drafts, func(d draft) bool { return d.object == "secrets" && len(searches[d.capability].places) < manySecrets })
 	for i, d := range drafts {
-		if all := kinds[d.capability]; d.object == "secrets" {
+		if d.object == "secrets" {
+			all := searches[d.capability]
 			drafts[i].message = sentence("%s looked for secrets in %d places, which nothing in its declaration speaks of: %s",
-				d.message, len(vicinities[d.capability]), clean(strings.Join(all[:min(len(all), 8)], ", "), 400))
+				d.message, len(all.places), clean(strings.Join(all.kinds[:min(len(all.kinds), 8)], ", "), 400))
 		}
 	}
 	return drafts
+}
+
+// search has the places where a capability looked for secrets, and their kinds.
+type search struct{ places, kinds []string }
+
+// adds reports whether a place is another one for a kind of secret.
+func (s *search) adds(kind, place string) bool {
+	if at := kind + " " + place; !slices.Contains(s.places, at) {
+		s.places = append(s.places, at)
+		if !slices.Contains(s.kinds, kind) {
+			s.kinds = append(s.kinds, kind)
+		}
+		return true
+	}
+	return false
 }
 
 // vicinity is what places in a home are told apart by: its entry that they are in, or that of one of the
@@ -64,7 +75,7 @@ func (g ownPaths) vicinity(name string) string {
 		}
 	}
 	first, _, _ := strings.Cut(inside, "/")
-	return " " + first
+	return first
 }
 
 // listed returns the directories that were listed: whoever goes through one by its list
