@@ -92,7 +92,7 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 		return members
 	}
 	if all, ok := schema["enum"].([]any); ok && len(all) > 1 {
-		return v.choice(all)
+		return next(v, all)
 	}
 	switch in := in.(type) {
 	case string:
@@ -134,8 +134,8 @@ func (v *variation) longer(schema map[string]any, in []any) []any {
 	return in
 }
 
-// choice returns the next member of an enum, which moves on, like the hand of a clock, when the previous enum has gone round.
-func (v *variation) choice(all []any) any {
+// next returns the next member of a set, which moves on, like the hand of a clock, when the previous one has gone round.
+func next[T any](v *variation, all []T) T {
 	v.found = true
 	at := v.choices % len(all)
 	v.choices /= len(all)
@@ -148,7 +148,21 @@ var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 // maxOther bounds the other dates and numbers: what is sent with each has to fit among the captures.
 const maxOther = 70
 
+// alike are sets of words one of which is as good as another: what a hint or an example gives of them is varied.
+var alike = [][]string{
+	{"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "RUB", "UAH", "INR", "BTC"},
+	{"en", "de", "fr", "es", "ru", "zh", "ja", "uk", "ar", "he"},
+	{"US", "DE", "GB", "FR", "RU", "CN", "UA", "IR", "IL", "JP"},
+	{"London", "Berlin", "Paris", "New York", "Kyiv", "Moscow", "Beijing", "Tehran", "Tel Aviv", "Tokyo"},
+	{"AAPL", "MSFT", "NVDA", "TSLA", "AMZN"},
+}
+
 func (v *variation) word(in string) any {
+	for _, all := range alike {
+		if slices.Contains(all, in) {
+			return next(v, all)
+		}
+	}
 	switch {
 	case sentences.MatchString(in):
 		v.found = true

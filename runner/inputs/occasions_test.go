@@ -72,6 +72,18 @@ func TestVariedLeaves(t *testing.T) {
 	}
 }
 
+// TestVariedWords: cities, currencies and their like are others each time, in all pairs.
+func TestVariedWords(t *testing.T) {
+	known := map[string]bool{}
+	for n := range 100 {
+		varied, _ := Varied(nil, json.RawMessage(`{"from":"EUR","to":"USD","city":"Oslo"}`), n, Mark{})
+		known[string(varied)] = true
+	}
+	if len(known) != 100 || !known[`{"city":"Oslo","from":"EUR","to":"GBP"}`] {
+		t.Errorf("%d: %v", len(known), known)
+	}
+}
+
 // TestVariedLists: some lists of texts are long, as far as they may be.
 func TestVariedLists(t *testing.T) {
 	for schema, want := range map[string]int{`{}`: longList, `{"properties":{"notes":{"maxItems":3}}}`: 3} {
