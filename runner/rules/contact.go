@@ -280,6 +280,9 @@ func ownerOf(host string) string {
 	if own > 0 && len(labels[own+1]) == 2 && slices.Contains([]string{"ac", "co", "com", "edu", "gov", "net", "or", "org"}, labels[own]) {
 		own--
 	}
+	if own > 0 && labels[own] == "example" {
+		own-- // RFC 2606, 3: nobody can register it, and whoever writes it means the name before it
+	}
 	if own < 0 || len(labels[own]) <= 3 {
 		return ""
 	}

@@ -28,11 +28,29 @@ type evaluated struct {
 
 func findEvaluated(in Input) (all []draft) {
 	in.eachEvaluated(func(e evaluated) {
-		if !in.evaluates(e.name.Capability) {
+		if !in.evaluates(e.name.Capability) && !in.Attack.looksAtCode(e.name.Capability) {
 			all = append(all, e.draft(in))
 		}
 	})
 	return append(all, in.evaluatedByAttack()...)
+}
+
+// sifted matches refusals of a text because of its content.
+var sifted = lazyregexp.New(`(?i)\b(?:only|allowed|permitted|forbidden|unsafe|unsupported|disallowed|denied)\b`)
+
+// looksAtCode reports whether a capability refuses every expression with a call, whatever its words. It
+// then parses code without running it, and an answer about a name proves nothing.
+func (a Attack) looksAtCode(of report.Capability) bool {
+	tried := 0
+	for _, try := range a.Attempts {
+		if try.Of != of || try.Family != attack.Code || !strings.HasPrefix(try.Form, "as an expression of ") || unreadable.MatchString(try.Answer) {
+			continue // another language
+		}
+		if tried++; !refused(try) || !sifted.MatchString(try.Answer) {
+			return false
+		}
+	}
+	return tried > 0
 }
 
 // evaluatedByAttack finds expressions of attempts that were evaluated: each opens a file of

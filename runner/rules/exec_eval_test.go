@@ -1,9 +1,11 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
 const shellText = `{"format":"image$(./marlow-run-c9)';./marlow-run-c9;:'"}`
@@ -43,6 +45,26 @@ func TestEvaluated(t *testing.T) {
 		"arguments that are not whole": {answering(silent, toolSaid(report.OutputError, `{"format":"ima`, "Error: image is not defined"), token), ""},
 	} {
 		t.Run(what, func(t *testing.T) { expect(t, tc.in, tc.want) })
+	}
+}
+
+// TestSiftedCode: who refuses every expression that calls something evaluates none that harms.
+func TestSiftedCode(t *testing.T) {
+	for answer, want := range map[string]string{
+		"ValueError: only comparisons are allowed":              "",
+		"NameError: name 'globalThis' is not defined":           "EXEC-004 High",
+		"SyntaxError: invalid syntax (<string>, line 1)":        "EXEC-004 High",
+		"TypeError: 'builtin_function' object is not a mapping": "EXEC-004 High",
+	} {
+		in := answering(silent, toolSaid(report.OutputError, `{"format":"image"}`, "NameError: name 'image' is not defined"),
+			toolSaid(report.OutputError, shellText, "SyntaxError: invalid syntax (<string>, line 1)"))
+		for n, said := range []string{"SyntaxError: invalid syntax (<string>, line 1)", "ValueError: only comparisons are allowed", answer} {
+			in.Attack.Attempts = append(in.Attack.Attempts, attack.Attempt{Of: call.Capability, Family: attack.Code, Form: "as an expression of Python", File: n + 1, Answered: true, Answer: said})
+		}
+		if strings.HasPrefix(answer, "SyntaxError") {
+			in.Attack.Attempts = in.Attack.Attempts[:1]
+		}
+		t.Run(answer, func(t *testing.T) { expect(t, in, want) })
 	}
 }
 

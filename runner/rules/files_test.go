@@ -124,6 +124,8 @@ func TestTraversal(t *testing.T) {
 		want string
 	}{
 		"said":    {input(bound, out), `FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/note.txt, where an argument with ".." led; its description says "Only works within`},
+		"chosen":  {input(server{tools: []string{"format_note: Lists projects. Absolute paths of workspace roots, e.g. /home/me."}}, out), ""},
+		"within":  {input(server{tools: []string{"format_note: Reads files of the workspace."}}, out), "FILE-003 High"},
 		"changed": {input(bound, touches(call, file+"-new")), "FILE-003 High: Tool format_note opened for writing"},
 		"deleted": {input(bound, unlinks(call, file)), "FILE-003 High: Tool format_note deleted"},
 		"listed":  {input(bound, lists(call, inputs.OutsideDir)...), "FILE-003 High: Tool format_note listed"},

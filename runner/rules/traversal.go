@@ -22,8 +22,10 @@ var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelist
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
 	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
 
-// unbound are sentences that only say what is taken where nothing is given.
-var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b`)
+// unbound are sentences that only say what is taken where nothing is given, or that the caller
+// gives the directory itself.
+var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b` +
+	`|\b(?:path|root|director(?:y|ie)|folder|location)s? (?:of|to|for) (?:the |your |its |a |an |this )?(?:workspace|sandbox|vault)s?(?:$|[,.;:(]| (?:root|director|folder))`)
 
 // speaksOfFiles are the words of whoever takes the URL of a file.
 var speaksOfFiles = lazyregexp.New(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
