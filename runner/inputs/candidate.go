@@ -14,6 +14,12 @@ type candidate struct {
 	records []int
 }
 
+// The sources of a candidate in the server's own texts about its place.
+const (
+	ofSchema      = "its schema"
+	ofDescription = "its description"
+)
+
 // key tells candidates apart.
 func (c candidate) key() string {
 	if c.stands {

@@ -25,6 +25,21 @@ func textForm(tool, name, description string) *Form {
 	return NewForm(schema, Options{About: tool, Dir: "/home/audit"})
 }
 
+// TestDescribedCommands: a client of an account is run where the tool has such a command for an example, and what
+// shows the environment never is.
+func TestDescribedCommands(t *testing.T) {
+	for description, want := range map[string]string{
+		"For example: aws s3 ls | head -5": "aws s3 ls | head -5",
+		"Command, e.g. kubectl get pods":   "kubectl",
+		"Command, e.g. printenv HOME":      "echo marlow-c0",
+		"Command of the AWS CLI":           "echo marlow-c0",
+	} {
+		if got := first(t, "run_tool", "command", description); got != want {
+			t.Errorf("%q: %q, want %q", description, got, want)
+		}
+	}
+}
+
 // TestDescribedPaths: a description says what is a path, where the name does not.
 func TestDescribedPaths(t *testing.T) {
 	for _, tc := range []struct{ tool, name, description, want string }{

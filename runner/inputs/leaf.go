@@ -120,7 +120,7 @@ const maxHarvesters = 64
 // its description offers.
 func (f *Form) own(n *node) (found []candidate) {
 	for _, v := range proposed(n) {
-		found = append(found, candidate{value: v, source: "its schema"})
+		found = append(found, candidate{value: v, source: ofSchema})
 	}
 	usual := f.paths(n)
 	described, bare := f.relatives(n, usual)
@@ -138,7 +138,7 @@ func (f *Form) own(n *node) (found []candidate) {
 			if f.mentions(word, n.name) {
 				continue
 			}
-			found = append(found, candidate{value: word, source: "its description"})
+			found = append(found, candidate{value: word, source: ofDescription})
 		}
 	}
 	if len(found) == 0 && f.leads(n) {
@@ -225,7 +225,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || isProgram(n) && baring(text) || f.lessons[n.at].refuses(each.value) || c.check(n.s, each.value, 0) == no {
+		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.lessons[n.at].refuses(each.value) || c.check(n.s, each.value, 0) == no {
 			continue
 		}
 		known[key] = len(kept)

@@ -30,7 +30,7 @@ var (
 	// internal matches errors of Python and JavaScript that name parts of the program, and no values.
 	internal = lazyregexp.New(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
 		`expected (?:str|string|bytes)\b[\w ,/-]* (?:got|received|not) '?\w+'?|can only concatenate \w+ \(not "\w+"\)|` +
-		`\((?:reading|setting) '\w+'\)`)
+		`\((?:reading|setting) '\w+'\)|\bThe "[\w.]+" (?:argument|property) must be (?:of|an instance of|one of) [^\n]{1,128}`)
 	separators = lazyregexp.New(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )

@@ -138,6 +138,7 @@ func TestNamed(t *testing.T) {
 		"known tables:\n- users\n- orders":                               {"users", "orders"},
 		"'int' object has no attribute 'encode'":                         nil,
 		"expected string or bytes-like object, got 'int'":                nil,
+		`The "path" argument must be of type string. Received undefined`: nil,
 		"Cannot read properties of undefined (reading 'split')":          nil,
 		"Did you mean 'billing'?":                                        {"billing"},
 		"Supported formats: json, yaml (see https://docs.test for more)": {"json", "yaml"},

@@ -116,7 +116,7 @@ func (f *Form) relatives(n *node, usual []candidate) (described, bare []candidat
 	for _, word := range offered(said(n)) {
 		if !strings.HasPrefix(word, "/") && !strings.ContainsAny(word, `:\~ `) && !strings.Contains(word, "..") && !f.mentions(word, n.name) &&
 			(f.isDirectory(n) || len(path.Ext(word)) > 1 && word[0] != '.') {
-			described = append(described, candidate{value: word, source: "its description"})
+			described = append(described, candidate{value: word, source: ofDescription})
 		}
 	}
 	switch {

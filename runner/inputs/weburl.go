@@ -86,7 +86,7 @@ func (f *Form) asDescribed(n *node) (found []candidate) {
 	}
 	for _, value := range proposed(n) {
 		if public(plain(value)) {
-			found = append(found, candidate{value: value, source: "its schema", stands: true})
+			found = append(found, candidate{value: value, source: ofSchema, stands: true})
 		}
 	}
 	of := slices.Concat(split(n.name), nouns(strings.ToLower(said(n))), f.about)
@@ -95,7 +95,7 @@ func (f *Form) asDescribed(n *node) (found []candidate) {
 			found = append(found, candidate{value: site.value, source: "the service that it names", stands: true})
 		}
 	}
-	for _, of := range []struct{ text, source string }{{said(n), "its description"}, {head(f.options.Said, 4*maxLength), "the description of the tool"}} {
+	for _, of := range []struct{ text, source string }{{said(n), ofDescription}, {head(f.options.Said, 4*maxLength), "the description of the tool"}} {
 		for _, named := range describedURL.FindAllString(of.text, 4) {
 			if named = strings.TrimRight(named, ".:!?"); public(named) {
 				found = append(found, candidate{value: named, source: of.source, stands: true})
