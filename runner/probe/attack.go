@@ -6,16 +6,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// The bounds of the attempts of one session, and of those against one target that is slow.
+// The bounds of the attempts of one session, and of those against one target that is slow: the later of both.
 const (
-	maxAttempts     = 4096
-	maxSlowAttempts = 3
+	maxAttempts                  = 4096
+	maxSlowAttempts, maxSlowTime = 3, 8 * time.Second
 	// leastTried is with how few steps taken the guards of a target count as not tried.
 	leastTried = 8
 	// maxBases is how many directories of resources are tried.
@@ -45,6 +46,12 @@ type attacked struct {
 	// users are the targets that use what this one stores.
 	users []*target
 	made  int
+	took  time.Duration
+}
+
+// tiresome reports whether a slow target has had its attempts. What it refuses at once takes no time.
+func (a *attacked) tiresome() bool {
+	return a.slow() && a.made >= maxSlowAttempts && a.took >= maxSlowTime
 }
 
 // attack makes the attempts against all that was called honestly, one for each in turn: where
@@ -87,13 +94,15 @@ func (s *session) attempts(ctx context.Context, all []*attacked) error {
 			if !more {
 				continue
 			}
+			began := time.Now()
 			if err := s.attempt(ctx, each.target, a); err != nil {
 				return err
 			}
+			each.took += time.Since(began)
 			if err := s.follow(ctx, each, behind, a); err != nil {
 				return err
 			}
-			if each.made++; !each.out && (!each.slow() || each.made < maxSlowAttempts) {
+			if each.made++; !each.out && !each.tiresome() {
 				still = append(still, each)
 			}
 		}

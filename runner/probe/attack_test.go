@@ -82,6 +82,24 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
+// TestTiresome: a slow target gets a few attempts, and more only while they take little time.
+func TestTiresome(t *testing.T) {
+	slow, quick := &target{timeouts: 1}, &target{}
+	for _, tc := range []struct {
+		of   attacked
+		want bool
+	}{
+		{attacked{target: slow, made: maxSlowAttempts, took: maxSlowTime}, true},
+		{attacked{target: slow, made: maxSlowAttempts, took: maxSlowTime - 1}, false},
+		{attacked{target: slow, made: 1, took: maxSlowTime}, false},
+		{attacked{target: quick, made: maxSlowAttempts, took: maxSlowTime}, false},
+	} {
+		if got := tc.of.tiresome(); got != tc.want {
+			t.Errorf("%d attempts in %s: %v", tc.of.made, tc.of.took, got)
+		}
+	}
+}
+
 // TestUntried: what did not answer its honest call has guards that nobody tried, unless there is nothing
 // to try or it is not to be called.
 func TestUntried(t *testing.T) {
