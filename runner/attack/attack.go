@@ -50,8 +50,8 @@ type Attempt struct {
 	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
 	// place of another URL.
 	Link, URL bool
-	// Archive: it leads out by the name of a file in an archive.
-	Archive bool
+	// Archive: it leads out by the name of a file in an archive. Markup: by that of a file in a document.
+	Archive, Markup bool
 	// Aim is where it leads, of family Egress; Port the one that tells it there.
 	Aim  Aim
 	Port int
@@ -164,8 +164,8 @@ type form struct {
 	// near: it needs the directory that the value lies in. link becomes Attempt.Link.
 	near, link bool
 	aim        Aim
-	// archive becomes Attempt.archive.
-	archive bool
+	// archive and markup become those of Attempt.
+	archive, markup bool
 	// packed: it is no text that anybody writes.
 	packed bool
 	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
@@ -200,7 +200,7 @@ func (p Plan) Against(t Target) *Series {
 	if t.Of.Kind == report.CapabilityResource {
 		return p.series(t, pathSteps(fields, seen))
 	}
-	lists := [][]step{commandSteps(fields, seen), pathSteps(fields, seen), codeSteps(fields), optionSteps(fields, seen), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
+	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
@@ -291,7 +291,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Archive: next.form.archive, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
+			Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

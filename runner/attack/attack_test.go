@@ -20,7 +20,11 @@ const showSchema = `{"type":"object","properties":{
 
 // all are the attempts of a series that proves those of some calls.
 func all(p Plan, honest string) (made []Attempt) {
-	s := p.Against(Target{Of: tool, Schema: json.RawMessage(showSchema), Honest: json.RawMessage(honest)})
+	return against(p, Target{Of: tool, Schema: json.RawMessage(showSchema), Honest: json.RawMessage(honest)})
+}
+
+func against(p Plan, t Target) (made []Attempt) {
+	s := p.Against(t)
 	for call := 1; ; call++ {
 		a, more := s.Next(inputs.Mark{Call: call})
 		if !more {
@@ -78,21 +82,23 @@ func TestPaths(t *testing.T) {
 		fewer         int
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/marlow-elsewhere/N/note.md", inputs.Up + "var/tmp/marlow-elsewhere/N/note.md", 3},
+			"/var/tmp/marlow-elsewhere/N/note.md", inputs.Up + "var/tmp/marlow-elsewhere/N/note.md", 4},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt/text", 3},
+			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt/text", 4},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
+			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 4},
 		"with an ending of its own": {Target{Of: tool, Honest: json.RawMessage(`{"template":"invoice.html"}`)}, []string{"/srv/pages/invoice.html"},
 			"/var/tmp/marlow-elsewhere/N/note.html", inputs.Up + "var/tmp/marlow-elsewhere/N/note.html", 0},
 		"with an ending that no accepted call has": {Target{Of: tool, Honest: json.RawMessage(`{"path":"table.csv"}`)}, nil,
-			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 3},
+			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 4},
 		"a directory": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/home.md"},
-			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 3},
+			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 4},
 		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
+		"a pattern": {Target{Of: tool, Honest: json.RawMessage(`{"pattern":"js/*.js"}`)}, []string{"/srv/snippets/js/a.js"},
+			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 0},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		plan := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}, Planted: []string{"note.html"}}
@@ -223,7 +229,7 @@ func TestNear(t *testing.T) {
 				got = append(got, step.form.write(step.field, inputs.Mark{}, 9))
 			}
 		}
-		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.md", 1)}; !slices.Equal(got, want) {
+		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.md", 1), strings.Replace(tc.sibling, "/note.md", "/new.md", 1)}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-marlow-elsewhere/9/note.md" && bases[0] != "/data" {

@@ -148,8 +148,21 @@ func commandSteps(fields []field, seen Seen) (all []step) {
 			}
 		}
 	}
-	return all
+	if !seen.Programs {
+		return all
+	}
+	return append(all, formed(Command, keyCommands, keys(fields))...)
 }
+
+// keyCommands are for an object that takes any keys: who quotes the values may not quote these.
+var keyCommands = []form{
+	written("as a key, behind a semicolon", "{};!;").keyed(),
+	written("as a key, in a substitution", "{}$(!)").keyed(),
+	written("as a key, behind a single quote", "{}';!;'").keyed(),
+	written("as a key, behind a double quote", `{}";!;"`).keyed(),
+}
+
+func (f form) keyed() form { f.key = true; return f }
 
 // takes reports whether a form is worth trying at a place.
 func (f field) takes(way commandForm, seen Seen) bool {

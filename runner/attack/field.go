@@ -43,8 +43,9 @@ type field struct {
 	before, behind, ending string
 	// planted is the name of the file that it leads to outside, directory that it is the name of
 	// the directory there in which the server looks for that.
-	planted   string
-	directory bool
+	// unmade: the attempt leads to a file, or directory, that is not there.
+	planted           string
+	directory, unmade bool
 	// dir is the directory that the honest value was joined to, or lies in; "" if unknown.
 	dir string
 }

@@ -19,12 +19,7 @@ var pathForms = []form{
 	leading(`by ".."`, func(_, to string) string { return inputs.Up + to[1:] }).plainly(),
 	leading(`by ".." behind the value`, func(honest, to string) string { return strings.TrimSuffix(honest, "/") + "/" + inputs.Up + to[1:] }),
 	leading(`by ".." behind the directory of the value`, func(honest, to string) string { return path.Dir(honest) + "/" + inputs.Up + to[1:] }),
-	near("to a sibling with the same beginning", false, func(f field, tail string) string {
-		if path.IsAbs(f.core()) {
-			return f.dir + "-" + tail
-		}
-		return "../" + path.Base(f.dir) + "-" + tail
-	}),
+	sibling("to a sibling with the same beginning"),
 	near("by a link in the directory", true, func(f field, tail string) string {
 		if path.IsAbs(f.core()) {
 			return f.dir + "/" + tail
@@ -50,6 +45,8 @@ var pathForms = []form{
 	}),
 	fileURL,
 	leading(`below "~"`, func(_, to string) string { return "~/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
+	unmade(leading(`by ".." to a file that is not there`, func(_, to string) string { return inputs.Up + to[1:] })),
+	unmade(sibling("to a file that is not there, in a sibling with the same beginning")),
 	leading("as an absolute path behind a blank", func(_, to string) string { return " " + to }),
 	leading("as an absolute path behind a slash", func(_, to string) string { return "/" + to }),
 }
@@ -75,10 +72,35 @@ func near(name string, link bool, write func(f field, tail string) string) form 
 
 // outside is where an attempt leads: a file, or the directory that it is in.
 func (f field) outside(number int) string {
-	if f.directory {
-		return path.Dir(inputs.OutsideFile(number, ""))
+	dir := path.Dir(inputs.OutsideFile(number, ""))
+	switch {
+	case f.unmade && f.directory:
+		return dir + "/new"
+	case f.unmade:
+		return dir + "/new" + f.ending
+	case f.directory:
+		return dir
 	}
 	return inputs.OutsideFile(number, f.ending)
+}
+
+func sibling(name string) form {
+	return near(name, false, func(f field, tail string) string {
+		if path.IsAbs(f.core()) {
+			return f.dir + "-" + tail
+		}
+		return "../" + path.Base(f.dir) + "-" + tail
+	})
+}
+
+// unmade is a form that leads to what is not there yet: whoever moves or copies refuses to replace a file.
+func unmade(of form) form {
+	write := of.write
+	of.write = func(f field, m inputs.Mark, number int) string {
+		f.unmade = true
+		return write(f, m, number)
+	}
+	return of
 }
 
 // linked leads to a link in the directory of the value that is one to the file itself: a guard
@@ -98,13 +120,13 @@ func (f form) plainly() form { f.control = true; return f }
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields-len(archiveForms) && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
+			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields-len(archiveForms)-maxMarkup && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
 	}
 	for _, field := range fields { // whoever opens what a URL names may open files, too
-		if len(all) < inputs.MaxOutside-maxCode-len(archiveForms) && field.text && !field.leads(seen) && field.addresses() {
+		if len(all) < inputs.MaxOutside-maxCode-len(archiveForms)-maxMarkup && field.text && !field.leads(seen) && field.addresses() {
 			all = append(all, step{family: Path, form: fileURL, field: field})
 		}
 	}
@@ -137,6 +159,9 @@ func (f field) leads(seen Seen) bool {
 		return false
 	case f.before != "" && !f.item, inputs.IsPath(name), path.IsAbs(f.core()) && slices.Contains(seen.Files, f.core()):
 		return true
+	}
+	if wild.MatchString(f.core()) {
+		return f.dir != ""
 	}
 	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
 }
@@ -209,12 +234,33 @@ func (f field) base(seen Seen, dirs []string) string {
 	}
 	for _, file := range seen.Files {
 		for _, name := range []string{file, strings.TrimSuffix(file, path.Ext(file))} {
-			if dir, joined := strings.CutSuffix(name, "/"+core); joined && dir != "" && !path.IsAbs(core) {
+			if dir := JoinedTo(core, name); dir != "" {
 				return dir
 			}
 		}
 	}
 	return ""
+}
+
+// wild are patterns of names of files.
+var wild = lazyregexp.New(`^[\w.@+*?/ -]{0,100}[*?][\w.@+*?/ -]{0,100}$`)
+
+// JoinedTo is the directory to which a relative path was joined, or in which a pattern was looked for,
+// where that led to a file; "" where it did not.
+func JoinedTo(value, file string) string {
+	dir, joined := strings.CutSuffix(file, "/"+value)
+	if !joined && wild.MatchString(value) {
+		at := len(file)
+		for range strings.Count(value, "/") + 1 {
+			at = max(0, strings.LastIndexByte(file[:at], '/'))
+		}
+		dir = file[:at]
+		joined, _ = path.Match(value, strings.TrimPrefix(file[at:], "/")) // no pattern, no match
+	}
+	if !joined || path.IsAbs(value) {
+		return ""
+	}
+	return dir
 }
 
 // Bases are the directories that the values of honest calls of tools were joined to, or lie in,

@@ -24,7 +24,7 @@ var (
 
 // MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1; those of
 // Archives come behind.
-const MaxOutside = 144
+const MaxOutside = 160
 
 // OutsideFilesOf are OutsideFiles and those of more names: what a guard that looks at how a name ends
 // lets through, and what a server looks for in a directory.

@@ -61,6 +61,9 @@ var usages = map[string]usage{
 // runIn are options of docker run and exec with the next word as value.
 var runIn = strings.Fields("-e -p -u -v -w --entrypoint --env --mount --name --network --platform --user --volume --workdir")
 
+// modules are Python modules with options like a program's.
+var modules = strings.Fields("black build coverage flake8 isort mypy pip pylint pytest ruff twine unittest venv")
+
 // usageOf returns the syntax of a command line.
 func usageOf(words []string) usage {
 	name := path.Base(words[0])
@@ -101,6 +104,8 @@ func isOwn(words []string, at int) bool {
 	u, own := usageOf(words), 0
 	for i := 1; i < at; i++ {
 		switch word := words[i]; {
+		case word == "-m" && i+1 < at && slices.Contains(u.last, word) && slices.Contains(modules, words[i+1]):
+			return isOwn(words[i+1:], at-i-1)
 		case word == "--", word == "--end-of-options", slices.Contains(u.last, word):
 			return false
 		case slices.Contains(u.takes, word):

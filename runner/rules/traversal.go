@@ -102,11 +102,8 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	}
 	dir, g := in.joinedTo(a), in.guard(a, left)
 	switch {
-	case a.URL:
-		if g.open || in.saysFiles(a.Of) {
-			return "", ""
-		}
-		return report.SeverityMedium, "it takes a URL, and does not say that files are among what it opens"
+	case a.URL || a.Markup:
+		return in.unsaid(a, g)
 	case !g.open && g.refused && !a.Control:
 		return report.SeverityHigh, "the same path was refused where it hid nothing"
 	case g.denied && (!g.absolute || dir != ""):
@@ -115,6 +112,18 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 		return "", ""
 	}
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
+}
+
+// unsaid judges that a URL or a document led to a file: nothing for a tool that says that it opens some.
+func (in Input) unsaid(a attack.Attempt, g guard) (severity report.Severity, why string) {
+	what := "URL"
+	if a.Markup {
+		what = "document"
+	}
+	if a.URL && g.open || in.saysFiles(a.Of) {
+		return "", ""
+	}
+	return report.SeverityMedium, "it takes a " + what + ", and does not say that files are among what it opens"
 }
 
 // beyond judges that a URI was read which no list has: High if the server says that there is a bound, nothing if a
@@ -168,12 +177,15 @@ func (in Input) joinedTo(a attack.Attempt) string {
 	if dir := in.keptIn(a); dir != "" {
 		return dir
 	}
-	if a.Honest == "" || strings.Contains(a.Honest, "/") || strings.HasPrefix(a.Honest, ".") {
+	if a.Honest == "" || path.IsAbs(a.Honest) || strings.HasPrefix(a.Honest, ".") {
 		return ""
 	}
 	for _, e := range in.Attack.Profile.Effects {
 		if !a.Using(e.Capability) || in.Attack.isAttempt(e.Path) || !isAccess(e) {
 			continue
+		}
+		if dir := attack.JoinedTo(a.Honest, e.Path); dir != "" && in.ownDir(dir, a.Of) {
+			return dir
 		}
 		dir, base := path.Split(e.Path)
 		dir = path.Clean(dir)

@@ -1,0 +1,47 @@
+package attack
+
+import (
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// markup names a file in the languages that documents are written in, as what they show or include.
+const markup = `<img src="PATH"><link rel="stylesheet" href="PATH"><iframe src="PATH"></iframe><style>@import url("PATH");</style><!--#include file="PATH" -->` +
+	"\n![note](PATH)\n\n\\input{PATH}\n\n{{include: PATH}}\n\n{% include \"PATH\" %}\n\n.. include:: PATH\n\ninclude::PATH[]\n\n!include PATH\n"
+
+// markupForms are documents that have a file outside in them. Whoever lays them out on behalf of
+// somebody else hands over any file.
+var markupForms = []form{
+	naming("in a document, as an absolute path", markup, func(to string) string { return to }),
+	naming(`in a document, by ".."`, markup, func(to string) string { return inputs.Up + to[1:] }),
+	naming("in a document, as the URL of a file", markup, func(to string) string { return "file://" + to }),
+	naming("by XInclude", `<note xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="PATH" parse="text"/></note>`, func(to string) string { return to }),
+	naming("in a picture of SVG", `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="PATH"/></svg>`,
+		func(to string) string { return "file://" + to }),
+}
+
+func naming(name, text string, write func(to string) string) form {
+	return form{name: name, markup: true, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + strings.ReplaceAll(text, "PATH", write(file(number))) + f.behind
+	}}
+}
+
+// maxMarkup bounds these attempts on one target.
+const maxMarkup = 10
+
+// ofMarkup are names, and descriptions, of documents in such a language.
+var ofMarkup = lazyregexp.New(`(?i)\b(?:x?html?5?|markdown|mdx?|(?:la|xe)?tex|svg|xml|css|rst|restructuredtext|asciidoc|markup|templates?|plantuml|mermaid)\b`)
+
+// markupSteps are the attempts of family Path on what takes a document.
+func markupSteps(fields []field, seen Seen) (all []step) {
+	for _, form := range markupForms {
+		for _, f := range fields {
+			if f.text && !f.next && !f.item && f.variable == "" && f.speaksOf(ofMarkup) && !f.leads(seen) && len(all) < maxMarkup {
+				all = append(all, step{family: Path, form: form, field: f})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/profile"
+)
+
+// TestAttackedMarkup: who takes a document and opens the file that it names had to say so.
+func TestAttackedMarkup(t *testing.T) {
+	try := attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "in a document", Markup: true, Field: "html", File: 3, Answered: true, Accepted: true}
+	for text, want := range map[string]string{
+		"Lays out HTML.": "FILE-003 Medium",
+		"Lays out HTML with the local pictures in it.":   "",
+		"Lays out HTML; nothing outside of the project.": "FILE-003 High",
+	} {
+		says := server{tools: []string{"format_note: " + text}}
+		in := input(says)
+		in.Manifest, in.Attack.Attempts = says.manifest(), []attack.Attempt{try}
+		in.Attack.Profile.Effects = []profile.Effect{read(call, inputs.OutsideFile(3, ".txt"))}
+		t.Run(text, func(t *testing.T) { expect(t, in, want) })
+	}
+}
+
+// TestAttackedPattern: what matches a pattern lies in the directory of the honest one.
+func TestAttackedPattern(t *testing.T) {
+	for found, want := range map[string]string{"/srv/snippets/js/a.js": "FILE-003 Medium", "/srv/other/a.md": ""} {
+		in := input(silent)
+		in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Path, Form: "so", Control: true, Field: "pattern",
+			Value: "../x", Honest: "js/*.js", File: 3, Answered: true, Accepted: true}}
+		in.Attack.Profile.Effects = []profile.Effect{read(call, found), read(call, inputs.OutsideFile(3, ".txt"))}
+		t.Run(found, func(t *testing.T) { expect(t, in, want) })
+	}
+}
