@@ -22,6 +22,8 @@ var (
 	inParentheses = lazyregexp.New(`\(([^()]{3,200})\)`)
 	// enumerated matches what a description lists after a colon: "examples of a valid kind are: Pod, Service".
 	enumerated = lazyregexp.New(`(?i)\b(?:(?:examples?|valid|allowed|supported|possible|accepted|permitted|available|common|known)\b[^:;.()\n]{0,48}|one of|options|choices|values)\s?:\s+([^()\n;]{1,256})`)
+	// alternatives matches the words of which one is to be given: "Column to sort by: name, city or id".
+	alternatives = lazyregexp.New(`:\s+([\w-]{1,32}(?:,\s*[\w-]{1,32}){0,8},?\s+or\s+[\w-]{1,32})(?:$|[.;)])`)
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
@@ -59,6 +61,9 @@ func offered(description string) []string {
 	}
 	for _, match := range enumerated.FindAllStringSubmatch(description, 4) {
 		found.items(match[1])
+	}
+	for _, match := range alternatives.FindAllStringSubmatch(description, 4) {
+		found.all(match[1], 2)
 	}
 	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
 		if !strings.Contains(match[1], "://") { // the slashes of a URL separate nothing

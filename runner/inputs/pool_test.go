@@ -57,6 +57,8 @@ func TestOffers(t *testing.T) {
 		"a list without an example": {"update", `rows_json: {"type":"string","description":"JSON array of rows"}`, nil, `[{\"name\":\"note\"}]`},
 		"JSON by its name":          {"update", `rows_json: {"type":"string"}`, nil, `{\"name\":\"note\"}`},
 		"a key in JSON":             {"update", `column: {"type":"string","description":"Key of the JSON document"}`, nil, ""},
+		"one of some words":         {"list", `sort_by: {"type":"string","description":"Column to sort by: name, city or id"}`, nil, "name city id"},
+		"a sentence with or":        {"list", `word: {"type":"string","description":"What to do: nothing much, or all of it"}`, nil, ""},
 		"brackets":                  {"calculate", `sum: {"type":"string","description":"Sum, such as 2*(3+(4-1))*5"}`, nil, "2*(3+(4-1))*5"},
 		"a word in brackets":        {"calculate", `sum: {"type":"string","description":"Sum (such as 2+3)"}`, nil, "2+3"},
 		"JSON of another thing":     {"add_versions", `versions: {"type":"string","description":"Names, such as 'v1'; what comes back is [{\"name\": \"v2\"}]"}`, nil, "v1 name v2"},
