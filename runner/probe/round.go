@@ -183,7 +183,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	}
 	t.accepted++
 	s.tally.Done++
-	t.keep(c, number)
+	t.keep(c, number, len(said(got.result)))
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if !c.Shape.Feeds() {
 		return nil // other tools are not to be called with what comes of it
@@ -200,11 +200,12 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	return nil
 }
 
-// keep has a call that was accepted repeated, unless an earlier one had more in it: an
-// empty list shows less.
-func (t *target) keep(c inputs.Case, number int) {
-	if c.Shape.Proper() && (t.accepted == 1 || !t.again.Shape.Proper() || c.Filled() >= t.again.Filled()) {
-		t.again, t.marked = c, number
+// keep has a call that was accepted repeated, unless an earlier one had more in it, or its answer was more than
+// twice as long: an empty list shows less, and so does "no match". shown is the length of the answer.
+func (t *target) keep(c inputs.Case, number, shown int) {
+	filled, before := c.Filled(), t.again.Filled()
+	if c.Shape.Proper() && (t.accepted == 1 || !t.again.Shape.Proper() || filled > before || filled == before && 2*shown >= t.shown) {
+		t.again, t.marked, t.shown = c, number, shown
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
@@ -349,6 +350,17 @@ func TestInsists(t *testing.T) {
 		o.MaxCalls, o.Inputs.Sunk = 8, sunk
 		if f.probe(t, o); calls != want {
 			t.Errorf("sunk %t: %d calls, want %d", sunk, calls, want)
+		}
+	}
+}
+
+// TestKeep: of calls with as much in them, the last is repeated, unless its answer shows far less.
+func TestKeep(t *testing.T) {
+	of := &target{accepted: 1}
+	for number, step := range []struct{ shown, want int }{{40, 0}, {30, 1}, {8, 1}, {15, 3}} {
+		of.keep(inputs.Case{}, number, step.shown)
+		if of.accepted++; of.marked != step.want {
+			t.Errorf("behind answer %d, %d is repeated, want %d", number, of.marked, step.want)
 		}
 	}
 }

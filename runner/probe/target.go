@@ -37,9 +37,9 @@ type target struct {
 	// report.CapabilityCoverage, which it may have without being out.
 	out     bool
 	skipped string
-	// again is repeated by a later round, marked the request that it was made for.
-	again  inputs.Case
-	marked int
+	// again is repeated by a later round, marked the request that it was made for, shown the length of the answer.
+	again         inputs.Case
+	marked, shown int
 	// sized is the size of the pool when the form had nothing new.
 	sized int
 	// sent, accepted and answered count calls, turns those of this round.
