@@ -106,7 +106,7 @@ type decoder struct {
 	// spliced maps the inodes of pipes to the file whose bytes they hold.
 	spliced recent[uint64, string]
 	// links has symbolic links, handles the files of descriptors.
-	links   recent[string, string]
+	links   links
 	handles recent[handle, string]
 	feeds   feeds
 	started environment
@@ -124,7 +124,7 @@ func newDecoder(cfg Config, sink func(Event)) *decoder {
 		framers: newRecent[string, *framer](256), announced: newRecent[netip.AddrPort, struct{}](8192),
 		asked:   newRecent[handle, netip.AddrPort](4096),
 		spliced: newRecent[uint64, string](1024),
-		links:   newRecent[string, string](1024), handles: newRecent[handle, string](2048), feeds: newFeeds()}
+		handles: newRecent[handle, string](2048), feeds: newFeeds()}
 }
 
 // feed takes one line without its newline. It keeps nothing of b.

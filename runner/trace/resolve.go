@@ -71,7 +71,7 @@ func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKin
 // walk cleans an absolute name as the kernel does: ".." after a symbolic link is
 // the directory above the link's target.
 func (d *decoder) walk(c *call, name string, follow bool) string {
-	if d.links.empty() && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") {
+	if len(d.links.to) == 0 && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") {
 		return path.Clean(name)
 	}
 	at, hops := make([]byte, 0, len(name)), 0 // without a final slash
@@ -115,10 +115,7 @@ func (d *decoder) pointsAt(c *call, name []byte) string {
 	if bytes.HasPrefix(name, []byte("/proc/")) || bytes.HasPrefix(name, []byte("/dev/fd/")) {
 		return d.magic(c, string(name))
 	}
-	if to, ok := d.links.newest[string(name)]; ok { // not get: this allocates nothing
-		return to
-	}
-	return d.links.oldest[string(name)]
+	return d.links.to[string(name)]
 }
 
 // magical reports whether a name is a link in a process's directory in /proc that
@@ -211,7 +208,7 @@ func (d *decoder) learnLink(asked, found string) {
 		return
 	}
 	if dir := path.Dir(asked); dir != "/" && path.IsAbs(dir) && path.Dir(found) != dir {
-		d.links.put(dir, path.Dir(found))
+		_ = d.links.put(dir, path.Dir(found)) // whoever opened it knows its name
 	}
 }
 
@@ -224,7 +221,7 @@ func (d *decoder) relinked(e Event, sure bool) {
 	case e.Op == OpDelete && sure:
 		d.linkAt(e.Path, "")
 	case e.Op == OpRename:
-		to, _ := d.links.get(e.Path)
+		to := d.links.to[e.Path]
 		if sure {
 			d.linkAt(e.Path, "")
 		}
@@ -234,10 +231,41 @@ func (d *decoder) relinked(e Event, sure bool) {
 	}
 }
 
+// linkAt remembers where a link leads that the server made; "" if there is none any more. Later changes
+// through a link that is not remembered would have a false name.
 func (d *decoder) linkAt(name, to string) {
-	if old, _ := d.links.get(name); old != to {
-		d.links.put(name, to)
+	if !d.links.put(name, to) {
+		d.stats.Unplaced++
 	}
+}
+
+// maxLinks bounds the names and targets of the links that are remembered, in bytes.
+const maxLinks = 8 << 20
+
+// links has symbolic links. The zero value is empty.
+type links struct {
+	to   map[string]string
+	size int
+}
+
+// put sets where a link leads; "" removes it. It returns false if there is no room.
+func (l *links) put(name, to string) bool {
+	if old, ok := l.to[name]; ok {
+		delete(l.to, name)
+		l.size -= len(name) + len(old)
+	}
+	if to == "" {
+		return true
+	}
+	if l.size+len(name)+len(to) > maxLinks {
+		return false
+	}
+	if l.to == nil {
+		l.to = map[string]string{}
+	}
+	l.to[name] = to
+	l.size += len(name) + len(to)
+	return true
 }
 
 // linkText returns where a symbolic link points to: relative to its own directory.

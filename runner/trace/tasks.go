@@ -192,8 +192,6 @@ func (r *recent[K, V]) get(key K) (V, bool) {
 	return v, ok
 }
 
-func (r *recent[K, V]) empty() bool { return len(r.newest)+len(r.oldest) == 0 }
-
 func (r *recent[K, V]) put(key K, value V) {
 	if len(r.newest) >= r.half {
 		r.newest, r.oldest = map[K]V{}, r.newest
