@@ -88,8 +88,8 @@ func sent(f Fact, e trace.Event) []Fact {
 // server would leave no room for its other effects.
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
-// ofOthers matches the files with which a process may read another's secrets (proc(5)), and the arguments of all.
-var ofOthers = lazyregexp.New(`^/proc/(?:\d+/(?:environ|maps)|PID/cmdline)$`)
+// ofOthers matches the files with which a process may read another's secrets (proc(5)).
+var ofOthers = lazyregexp.New(`^/proc/\d+/(?:environ|maps)$`)
 
 // files returns the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {

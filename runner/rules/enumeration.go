@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -16,26 +15,7 @@ const broad = 5
 // sweeping are words of declarations to go through everything.
 var sweeping = []string{"home", "disk", "disks", "system", "machine", "computer", "everywhere", "backup", "antivirus", "drive", "drives"}
 
-// processTopics are the words by which a declaration speaks of what runs on the machine.
-var processTopics = []string{"process", "processes", "program", "programs", "application", "applications", "running", "pid", "pids", "kill", "port", "ports", "cpu", "memory",
-	"monitor", "monitors", "monitoring", "performance", "metrics", "service", "services", "task", "tasks", "debug", "debugger", "window", "windows", "top"}
-
-// findEnumeration finds who goes through directories, or through the processes of the machine.
-func findEnumeration(in Input) []draft { return append(findDirectories(in), findProcesses(in)...) }
-
-// findProcesses finds who reads with which arguments the programs of the machine were started.
-func findProcesses(in Input) []draft {
-	listed := in.listed()
-	return each(in, func(e profile.Effect, d *draft) bool {
-		d.severity, d.object = report.SeverityMedium, "processes"
-		d.message = sentence("%s read the command lines of the machine's processes, which nothing in its declaration speaks of", subject(e))
-		covering := in.Scope.Covering(e.Capability)
-		return e.Path == "/proc/PID/cmdline" && (listed["/proc"] || listed["/proc/"]) && asked(e.Phase) && !processTools[path.Base(e.Program)] &&
-			!covering.Mentions(sweeping...) && !speaks(covering, processTopics)
-	}, profile.KindRead)
-}
-
-func findDirectories(in Input) []draft {
+func findEnumeration(in Input) []draft {
 	own := in.ownPaths()
 	places := map[report.Capability][]string{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {

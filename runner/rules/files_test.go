@@ -148,9 +148,6 @@ func TestTraversal(t *testing.T) {
 func TestEnumeration(t *testing.T) {
 	everywhere := []string{home, home + "/Documents", home + "/Documents/deep", home + "/Pictures", home + "/.ssh", "/opt/x", "/mnt"}
 	backup := server{name: "b", tools: []string{"format_note: Makes a backup."}}
-	shows := server{name: "b", tools: []string{"format_note: Shows which programs are running."}}
-	lines := read(call, "/proc/PID/cmdline")
-	goesThrough := func(e profile.Effect) []profile.Effect { return append(lists(call, "/proc"), e) }
 	for name, tc := range map[string]struct {
 		in   Input
 		want string
@@ -161,10 +158,6 @@ func TestEnumeration(t *testing.T) {
 		"one, deep":         {input(silent, lists(call, "/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e", "/srv/f")...), ""},
 		"asked for":         {fileArguments(input(silent, lists(call, everywhere...)...), home, "/opt"), ""},
 		"said":              {input(backup, lists(call, everywhere...)...), ""},
-		"processes":         {input(silent, goesThrough(lines)...), "FILE-004 Medium: Tool format_note read the command lines of the machine's processes"},
-		"processes, said":   {input(shows, goesThrough(lines)...), ""},
-		"by ps":             {input(silent, goesThrough(with(lines, func(e *profile.Effect) { e.Program = "/usr/bin/ps" }))...), ""},
-		"its child's":       {input(silent, lines), ""},
 		"the kernel's":      {input(silent, lists(call, "/proc/1", "/sys/a", "/dev/x", "/tmp/y", "/var/tmp/z", "/srv")...), ""},
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, fileLaunch(tc.in, home+"/work", "node"), tc.want) })
