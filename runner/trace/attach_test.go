@@ -49,6 +49,27 @@ func TestAttachAgain(t *testing.T) {
 	s.Stop()
 }
 
+// executed attaches to a shell, and has it execute a program, whose stdin it returns.
+func executed(t *testing.T, name string) (*Session, *exec.Cmd, io.Closer) {
+	t.Helper()
+	starts := exec.Command("/bin/sh", "-c", `read -r go; exec "$0"`, name)
+	stdin, err := starts.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := starts.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Attach(t.Context(), starts.Process.Pid, Config{Backend: plan.TracerStrace, File: filepath.Join(t.TempDir(), "trace")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, "go\n"); err != nil {
+		t.Error(err)
+	}
+	return s, starts, stdin
+}
+
 // TestAttachToASlowTracer: strace seizes a thread before it stops it, and on a busy machine much
 // can happen in between. Here another strace extends that time.
 func TestAttachToASlowTracer(t *testing.T) {
@@ -63,21 +84,7 @@ func TestAttachToASlowTracer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	starts := exec.Command("/bin/sh", "-c", "read go; exec /bin/true")
-	stdin, err := starts.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := starts.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Attach(t.Context(), starts.Process.Pid, Config{Backend: plan.TracerStrace, File: filepath.Join(dir, "trace")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(stdin, "go\n"); err != nil {
-		t.Error(err)
-	}
+	s, starts, _ := executed(t, "/bin/true")
 	if err := starts.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -98,21 +105,7 @@ func TestW5ProgramBehindALink(t *testing.T) {
 	if err := errors.Join(os.Symlink(shell, link), os.WriteFile(script, []byte("#!"+link+"\nread -r end\n"), 0o700)); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	starts := exec.Command("/bin/sh", "-c", `read -r go; exec "$0"`, script)
-	stdin, err := starts.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := starts.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Attach(t.Context(), starts.Process.Pid, Config{Backend: plan.TracerStrace, File: filepath.Join(dir, "trace")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(stdin, "go\n"); err != nil {
-		t.Error(err)
-	}
+	s, starts, stdin := executed(t, script)
 	var running []string
 	if err := s.Run(t.Context(), func(e Event) {
 		if e.Op == OpExec {
