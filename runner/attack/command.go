@@ -154,7 +154,7 @@ func commandSteps(fields []field, seen Seen) (all []step) {
 	return append(all, formed(Command, keyCommands, keys(fields))...)
 }
 
-// keyCommands are for an object that takes any keys: who quotes the values may not quote these.
+// keyCommands are for objects that take any keys: a server that quotes values may not quote keys.
 var keyCommands = []form{
 	written("as a key, behind a semicolon", "{};!;").keyed(),
 	written("as a key, in a substitution", "{}$(!)").keyed(),

@@ -7,12 +7,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// markup names a file in the languages that documents are written in, as what they show or include.
+// markup includes the file PATH in the syntax of each common document language.
 const markup = `<img src="PATH"><link rel="stylesheet" href="PATH"><iframe src="PATH"></iframe><style>@import url("PATH");</style><!--#include file="PATH" -->` +
 	"\n![note](PATH)\n\n\\input{PATH}\n\n{{include: PATH}}\n\n{% include \"PATH\" %}\n\n.. include:: PATH\n\ninclude::PATH[]\n\n!include PATH\n"
 
-// markupForms are documents that have a file outside in them. Whoever lays them out on behalf of
-// somebody else hands over any file.
+// markupForms are documents that include a file outside. A server that renders them for a caller
+// may disclose any file.
 var markupForms = []form{
 	naming("in a document, as an absolute path", markup, func(to string) string { return to }),
 	naming(`in a document, by ".."`, markup, func(to string) string { return inputs.Up + to[1:] }),
@@ -31,10 +31,10 @@ func naming(name, text string, write func(to string) string) form {
 // maxMarkup bounds these attempts on one target.
 const maxMarkup = 10
 
-// ofMarkup are names, and descriptions, of documents in such a language.
+// ofMarkup matches names and descriptions of arguments that take such a document.
 var ofMarkup = lazyregexp.New(`(?i)\b(?:x?html?5?|markdown|mdx?|(?:la|xe)?tex|svg|xml|css|rst|restructuredtext|asciidoc|markup|templates?|plantuml|mermaid)\b`)
 
-// markupSteps are the attempts of family Path on what takes a document.
+// markupSteps returns the attempts of family Path on arguments that take a document.
 func markupSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range markupForms {
 		for _, f := range fields {

@@ -93,7 +93,7 @@ func sibling(name string) form {
 	})
 }
 
-// unmade is a form that leads to what is not there yet: whoever moves or copies refuses to replace a file.
+// unmade changes a form to lead to a file that does not exist: tools that move or copy refuse to replace one.
 func unmade(of form) form {
 	write := of.write
 	of.write = func(f field, m inputs.Mark, number int) string {
@@ -242,11 +242,11 @@ func (f field) base(seen Seen, dirs []string) string {
 	return ""
 }
 
-// wild are patterns of names of files.
+// wild matches glob patterns.
 var wild = lazyregexp.New(`^[\w.@+*?/ -]{0,100}[*?][\w.@+*?/ -]{0,100}$`)
 
-// JoinedTo is the directory to which a relative path was joined, or in which a pattern was looked for,
-// where that led to a file; "" where it did not.
+// JoinedTo returns the directory that a relative path was joined to, or that a glob pattern was resolved in, given
+// the file that was opened; "" if they do not match.
 func JoinedTo(value, file string) string {
 	dir, joined := strings.CutSuffix(file, "/"+value)
 	if !joined && wild.MatchString(value) {

@@ -16,7 +16,7 @@ const (
 	deflated = "deflate" // RFC 1951, as it is
 )
 
-// compressed undoes gzip, zlib and the files of archives wherever their headers are.
+// compressed undoes gzip, zlib and zip wherever a header is.
 func (h *searcher) compressed(data []byte, l decoding) {
 	places, most := 0, maxPlaces+len(data)/placeBytes
 	for _, format := range []struct {
@@ -141,8 +141,8 @@ func (h *searcher) inflate(data []byte, at int, encoding string, l decoding) {
 // inflaters are large, and a search needs many in turn.
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// expand inflates up to an error, at most limit bytes and what is plain behind them: the one colour of a picture is
-// compressed a thousand times.
+// expand inflates up to an error, at most limit bytes, and then what is plain: a picture of one colour is compressed
+// to a thousandth.
 func (h *searcher) expand(from io.Reader, limit int) (out []byte, whole bool) {
 	inflater := inflaters.Get()
 	defer inflaters.Put(inflater)
@@ -173,7 +173,7 @@ func (h *searcher) onlyPlain(from io.Reader) bool {
 	return false
 }
 
-// plain reports whether data have fewer different bytes than a secret has in any encoding that is undone.
+// plain reports whether data have fewer distinct bytes than a secret in any known encoding.
 func plain(data []byte) bool {
 	const fewest = 8
 	var seen [256]bool

@@ -21,7 +21,7 @@ const (
 	// decoders. Both grow with the data that are searched.
 	maxInflated = 4 << 20
 	maxDecoded  = 1 << 20
-	// maxPlain bounds the bytes behind them that hold nothing.
+	// maxPlain bounds the plain bytes that are read after those.
 	maxPlain = 32 << 20
 	// maxPlaces bounds the places of a short text at which data are taken for
 	// compressed; in a long one there may be one more per placeBytes.
@@ -41,7 +41,7 @@ type searcher struct {
 	// inflatable and decodable are the bytes that decoders may still make,
 	// inflatableAtOnce those from compressed data at one place. disguisable
 	// are those that may still be searched for disguises.
-	// plain are those that may be read behind the bounds, where they hold nothing.
+	// plain bounds the bytes that may be read beyond these bounds if they hold no secret.
 	inflatable, inflatableAtOnce, decodable, disguisable, plain int
 	// searched has what decoders made: the same data are searched once.
 	searched map[product]struct{}

@@ -147,7 +147,7 @@ func (f *Form) own(n *node) (found []candidate) {
 	return found
 }
 
-// leads reports whether what a tool says of itself is about a place: the only one, or the first text that has to be given.
+// leads reports whether examples in the tool's own description may be for a place: the only one, or the first required text.
 func (f *Form) leads(n *node) bool {
 	if n.kind != "string" || isProgram(n) || f.isPath(n) || f.pointing(n) != "" || f.settled(n) {
 		return false
@@ -160,7 +160,7 @@ func (f *Form) leads(n *node) bool {
 	return f.sole
 }
 
-// toldByTool are the values that the description of the tool itself offers: a server may act on these alone.
+// toldByTool returns the values that the tool's own description offers: a server may act only on these.
 func (f *Form) toldByTool() (found []candidate) {
 	for _, word := range offered(f.options.Said) {
 		if !f.mentions(word, "") {

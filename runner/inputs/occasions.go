@@ -112,13 +112,13 @@ func (v *variation) of(name string, schema map[string]any, in any) any {
 	return in
 }
 
-// longList is how many texts a list gets that is to be long; lengthening: one of so many variations has such lists.
+// longList is the length of a long list of texts. One of lengthening variations has such lists.
 const (
 	longList    = 12
 	lengthening = 4
 )
 
-// longer adds texts to a list of them, as far as its schema allows.
+// longer extends a list of texts in some variations, as far as its schema allows.
 func (v *variation) longer(schema map[string]any, in []any) []any {
 	most, limited := integer(schema["maxItems"])
 	text, is := "", false
@@ -134,7 +134,7 @@ func (v *variation) longer(schema map[string]any, in []any) []any {
 	return in
 }
 
-// next returns the next member of a set, which moves on, like the hand of a clock, when the previous one has gone round.
+// next returns the next member of a set. Like the hand of a clock, it moves on when the previous set has gone round.
 func next[T any](v *variation, all []T) T {
 	v.found = true
 	at := v.choices % len(all)
@@ -148,7 +148,7 @@ var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 // maxOther bounds the other dates and numbers: what is sent with each has to fit among the captures.
 const maxOther = 70
 
-// alike are sets of words one of which is as good as another: what a hint or an example gives of them is varied.
+// alike are sets of interchangeable words. A value from one of them is varied.
 var alike = [][]string{
 	{"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "RUB", "UAH", "INR", "BTC"},
 	{"en", "de", "fr", "es", "ru", "zh", "ja", "uk", "ar", "he"},

@@ -22,7 +22,7 @@ var (
 	inParentheses = lazyregexp.New(`\(([^()]{3,200})\)`)
 	// enumerated matches what a description lists after a colon: "examples of a valid kind are: Pod, Service".
 	enumerated = lazyregexp.New(`(?i)\b(?:(?:examples?|valid|allowed|supported|possible|accepted|permitted|available|common|known)\b[^:;.()\n]{0,48}|one of|options|choices|values)\s?:\s+([^()\n;]{1,256})`)
-	// alternatives matches the words of which one is to be given: "Column to sort by: name, city or id".
+	// alternatives matches a list of words to choose from: "Column to sort by: name, city or id".
 	alternatives = lazyregexp.New(`:\s+([\w-]{1,32}(?:,\s*[\w-]{1,32}){0,8},?\s+or\s+[\w-]{1,32})(?:$|[.;)])`)
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +

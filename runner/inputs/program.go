@@ -46,10 +46,10 @@ var bare = words("env printenv environ getenv export declare compgen set history
 	"passwd shadow gshadow chpasswd chage su sudo doas login useradd usermod groupadd visudo vipw " +
 	"ssh scp sftp gpg crontab systemctl mount mkfs shutdown reboot halt poweroff")
 
-// clients are programs that use an account, and reveal nothing where the tool itself has such a command for an example.
+// clients are programs that use an account. They may run if the tool itself gives such a command as an example.
 var clients = words("gh aws az gcloud kubectl helm docker podman")
 
-// baring reports whether a command, or code, is of that sort. shown: the tool itself has it for an example.
+// baring reports whether a command, or code, may reveal secrets. shown: the tool itself gives it as an example.
 func baring(text string, shown bool) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }),
 		func(word string) bool { return bare[word] || !shown && clients[word] })

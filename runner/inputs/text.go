@@ -103,7 +103,7 @@ var targetWords = []string{"destination", "dest", "dst", "target", "to", "output
 var newWords = []string{"new", "destination", "dest", "dst"}
 var sourceWords = []string{"source", "src", "from", "input"}
 
-// sought is what is searched for where nobody says what there is.
+// sought is the default search term.
 const sought = "milk"
 
 // hints are the values for other names. Those of names and identifiers are marked.

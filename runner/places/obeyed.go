@@ -51,7 +51,7 @@ var obeyed = []Obeyed{
 		Topics: SSHTopics},
 	{What: "SSH obeys it at every connection", below: []string{"/.ssh/config", "/etc/ssh/"}, Topics: SSHTopics},
 	{What: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, Topics: UnitTopics},
-	// What git itself puts there are samples: to speak of git is not enough.
+	// git itself writes only samples there: the topic "git" is not enough.
 	{What: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/", "/.config/git/hooks/", "/.git-templates/", "/.git_template/"},
 		bases: []string{".pre-commit-config.yaml", "lefthook.yml"}, Topics: []string{"hook", "hooks", "husky", "lfs", "pre commit"}},
 	{What: "git obeys it, and runs the programs that it names", bases: []string{".gitconfig", ".gitmodules"}, below: []string{"/.git/config", "/.config/git/", "/etc/gitconfig", "/.git/info/attributes"},
@@ -106,8 +106,8 @@ var obeyed = []Obeyed{
 // configures matches configuration files of JavaScript tools that are programs: postcss.config.js, .mocharc.cjs.
 var configures = lazyregexp.New(`^(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s$`)
 
-// ObeyedBelow finds what kind of such files a directory's name leads to: ~/.config/systemd may have a file in user. Only of a
-// home, a project or /etc: what else is called "go" or "var" is nothing special.
+// ObeyedBelow finds the kind of such files that a directory may contain: ~/.config/systemd may have a file in user. It
+// knows directories of homes, projects and /etc; others may be called "go" or "var" by chance.
 func ObeyedBelow(dir string) (Obeyed, bool) {
 	dir = strings.TrimSuffix(dir, "/") + "/"
 	if strings.Contains(dir, "/node_modules/") || !strings.Contains(dir, "/.") && !strings.HasPrefix(dir, "/etc/") {

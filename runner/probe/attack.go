@@ -13,7 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// The bounds of the attempts of one session, and of those against one target that is slow: the later of both.
+// The bounds on the attempts of one session, and on those against a slow target, which gets at least maxSlowAttempts
+// and at least maxSlowTime.
 const (
 	maxAttempts                  = 4096
 	maxSlowAttempts, maxSlowTime = 3, 8 * time.Second
@@ -49,7 +50,7 @@ type attacked struct {
 	took  time.Duration
 }
 
-// tiresome reports whether a slow target has had its attempts. What it refuses at once takes no time.
+// tiresome reports whether a slow target has had its attempts. Those that it refuses at once take no time.
 func (a *attacked) tiresome() bool {
 	return a.slow() && a.made >= maxSlowAttempts && a.took >= maxSlowTime
 }

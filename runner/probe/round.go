@@ -200,7 +200,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	return nil
 }
 
-// keep has a call that was accepted repeated, unless an earlier one had more in it, or its answer was more than
+// keep chooses an accepted call for repetition, unless an earlier one had more arguments, or an answer more than
 // twice as long: an empty list shows less, and so does "no match". shown is the length of the answer.
 func (t *target) keep(c inputs.Case, number, shown int) {
 	filled, before := c.Filled(), t.again.Filled()

@@ -37,7 +37,7 @@ type target struct {
 	// report.CapabilityCoverage, which it may have without being out.
 	out     bool
 	skipped string
-	// again is repeated by a later round, marked the request that it was made for, shown the length of the answer.
+	// again is the call that later rounds repeat, marked its request, and shown the length of its answer.
 	again         inputs.Case
 	marked, shown int
 	// sized is the size of the pool when the form had nothing new.

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// Reading returns the Input with its arguments read, for Explains: once, for they may be many.
+// Reading returns the Input with its arguments read once, for many calls of Explains.
 func (in Input) Reading() Input {
 	in.explained = explanations(in)
 	return in

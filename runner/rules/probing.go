@@ -65,8 +65,8 @@ func (s *search) adds(kind, place string) bool {
 	return false
 }
 
-// vicinity is what places in a home are told apart by: its entry that they are in, or that of one of the
-// directories where each program has its own.
+// vicinity returns the first part of a name below the home, or below a directory where each program has its own
+// (XDG): places with the same one count once.
 func (g ownPaths) vicinity(name string) string {
 	inside, _ := g.inHome(name)
 	for _, dir := range xdgDirs {

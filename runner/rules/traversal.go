@@ -22,8 +22,7 @@ var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelist
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
 	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
 
-// unbound are sentences that only say what is taken where nothing is given, or that the caller
-// gives the directory itself.
+// unbound matches sentences that only name a default, or that say that the caller chooses the directory.
 var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b` +
 	`|\b(?:path|root|director(?:y|ie)|folder|location)s? (?:of|to|for) (?:the |your |its |a |an |this )?(?:workspace|sandbox|vault)s?(?:$|[,.;:(]| (?:root|director|folder))`)
 

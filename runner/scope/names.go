@@ -180,10 +180,10 @@ func (d Declaration) answer(use Use) (Clause, bool) {
 	return Clause{}, false
 }
 
-// maxPrograms bounds the words of a command that may name a program: a launcher, and what it starts.
+// maxPrograms bounds the words of a command that are read for program names: a launcher and its program.
 const maxPrograms = 4
 
-// programs are the names of the programs in a command, up to its first option but those that name one or ask nothing
+// programs returns the names of the programs in a command, up to the first option other than -m and -y
 // ("python -m", "npx -y").
 func programs(command []string) string {
 	var names []string

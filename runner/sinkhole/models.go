@@ -8,10 +8,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// modelPaths are those where services of models are asked (OpenAI, Anthropic, Google, Ollama).
+// modelPaths matches the paths of language model APIs (OpenAI, Anthropic, Google, Ollama).
 var modelPaths = lazyregexp.New(`(?:/(?:completions|messages|responses|api/chat|api/generate)|:(?:stream)?[gG]enerateContent)$`)
 
-// model is a model that says one word. Each client reads the part of the answer that its service gives.
+// model answers as a language model that says one word. The answer has the fields of all services: each client
+// reads those of its own.
 func model(r *http.Request, sent []byte) any {
 	var body map[string]any
 	if r.Method != http.MethodPost || !modelPaths.MatchString(r.URL.Path) || json.Unmarshal(sent, &body) != nil {
@@ -23,7 +24,7 @@ func model(r *http.Request, sent []byte) any {
 	return modelSays()
 }
 
-// modelWord is what it says.
+// modelWord is the model's whole answer.
 const modelWord = "note"
 
 func modelSays() map[string]any {
@@ -46,7 +47,7 @@ func modelSays() map[string]any {
 	}
 }
 
-// streams reports whether a request asks for its answer as a stream of events (WHATWG HTML, 9.2).
+// streams reports whether a request asks for a stream of events (WHATWG HTML, 9.2).
 func streams(r *http.Request, sent []byte) bool {
 	accept := strings.ToLower(r.Header.Get("Accept"))
 	if strings.Contains(accept, "text/event-stream") && !strings.Contains(accept, "json") || r.URL.Query().Get("alt") == "sse" {
@@ -58,13 +59,13 @@ func streams(r *http.Request, sent []byte) bool {
 	return json.Unmarshal(sent, &body) == nil && body.Stream && !ndjson.MatchString(r.URL.Path)
 }
 
-// ndjson are the paths of Ollama, whose streams are lines of JSON: a whole answer is the last of them.
+// ndjson matches the paths of Ollama, whose streams are lines of JSON: a whole answer is also a last line.
 var ndjson = lazyregexp.New(`/api/(?:chat|generate)$`)
 
-// stream returns an answer as events, in the way of the service that is asked; other clients get it as one event.
+// stream returns an answer as the events of the service that is asked; other clients get one event.
 func (t *conversation) stream(r *http.Request, sent []byte) content {
 	var body map[string]any
-	_ = json.Unmarshal(sent, &body) // what is no object has no parts
+	_ = json.Unmarshal(sent, &body) // anything but an object has no members
 	answer, known := t.json(r, sent)
 	var events events
 	switch path := r.URL.Path; {
@@ -94,10 +95,10 @@ func (t *conversation) stream(r *http.Request, sent []byte) content {
 	return events.content(known.status)
 }
 
-// events is the text of a stream of them.
+// events is the text of a stream of events.
 type events struct{ strings.Builder }
 
-// add writes an event. Those of a type say it in their data as well.
+// add writes an event. An event with a type repeats it in its data.
 func (e *events) add(kind string, data map[string]any) {
 	if kind != "" {
 		e.WriteString("event: " + kind + "\n")

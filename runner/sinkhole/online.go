@@ -2,8 +2,8 @@ package sinkhole
 
 import "net/http"
 
-// online has the answers of well-known addresses, by path: of those by which programs check for an internet connection
-// (programs that hide from an audit ask there first), and of the rules for robots, which a site need not have.
+// online has the answers of well-known paths: those that programs request to check for an internet connection
+// (a program that hides from an audit asks there first), and robots.txt, which a site may lack.
 var online = map[string]content{
 	"/robots.txt":               {kind: "text/plain", body: "Not found.\n", status: http.StatusNotFound},
 	"/generate_204":             {kind: "text/plain", status: http.StatusNoContent},

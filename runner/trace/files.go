@@ -219,7 +219,7 @@ func (d *decoder) changed(c *call, e *Event) (asked Event, readable bool) {
 	switch e.Op {
 	case OpRename:
 		target = places[1]
-	case OpLink: // the new name is what is changed: see Event.Target
+	case OpLink: // it changes the new name: see Event.Target
 		path, target = places[1], places[0]
 	}
 	c.learnCwd(path.dir)

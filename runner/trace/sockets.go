@@ -22,7 +22,7 @@ type endpoint struct {
 	accepted bool
 }
 
-// isSocket reports whether a decoration is that of a socket.
+// isSocket reports whether a decoration names a socket.
 func isSocket(decor []byte) bool {
 	if len(decor) == 0 || decor[0] == '/' {
 		return false
