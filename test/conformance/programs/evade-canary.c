@@ -2,6 +2,7 @@
 //
 // finding: MCPA-SECRET-001 High
 // finding: MCPA-FILE-002 Medium
+// finding: MCPA-PERSIST-001 High
 // finding: MCPA-FILE-001 High
 // expect: rename ~/.ssh -> ~/notes
 // expect: read ~/notes/id_rsa
