@@ -86,6 +86,9 @@ func (s Server) Install(ctx context.Context, dir string) (command, env []string,
 	if said, err := os.ReadFile(done); err != nil || json.Unmarshal(said, &command) != nil {
 		ctx, cancel := context.WithTimeout(ctx, installTimeout)
 		defer cancel()
+		if err := os.RemoveAll(dir); err != nil { // the rest of an installation that failed
+			return nil, nil, err
+		}
 		if command, err = s.install(ctx, dir); err != nil {
 			return nil, nil, err
 		}
