@@ -332,7 +332,7 @@ func TestProbing(t *testing.T) {
 	expect(t, input(silent, all...), "FILE-006 High: Tool format_note looked for secrets in 5 places")
 	expect(t, input(silent, all[:3]...), "")
 	wallets := []profile.Effect{missing(home+"/.bitcoin/x", "ENOENT"), missing(home+"/.electrum/x", "ENOENT"), missing(home+"/.monero/x", "ENOENT"), missing(home+"/.config/Exodus/x", "ENOENT")}
-	expect(t, fileLaunch(input(silent, wallets...), "", "x"), "FILE-006 High: Tool format_note looked for secrets in 4 places, which nothing in its declaration speaks of: a wallet")
+	expect(t, fileLaunch(input(silent, wallets...), "", "x"), "FILE-006 High: Tool format_note looked for secrets in 4 places that nothing in its declaration speaks of: a wallet")
 	keys := []profile.Effect{missing(home+"/.ssh/id_rsa", "ENOENT"), missing(home+"/.ssh/id_dsa", "ENOENT"), missing(home+"/.ssh/id_ecdsa", "ENOENT"), missing(home+"/.ssh/id_ed25519", "ENOENT")}
 	expect(t, fileLaunch(input(silent, keys...), "", "x"), "")
 	look := func(name string) profile.Effect {

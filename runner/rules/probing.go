@@ -15,7 +15,7 @@ import (
 const manySecrets = 4
 
 // findProbing finds who looks for secrets that are not there, that it may not read, or
-// that it does not open: of many kinds, or in one place where nobody has anything to look for.
+// that it does not open: in many places, or in one where nobody has anything to look for.
 func findProbing(in Input) []draft {
 	walked, own := in.listed(), in.ownPaths()
 	searches := map[report.Capability]*search{}
@@ -35,7 +35,7 @@ func findProbing(in Input) []draft {
 			return true
 		}
 		if searches[e.Capability] == nil {
-			searches[e.Capability] = &search{}
+			searches[e.Capability] = &search{places: map[string]bool{}}
 		}
 		return searches[e.Capability].adds(what, own.vicinity(e.Path))
 	}, profile.KindAttempt, profile.KindLook, profile.KindRead, profile.KindList, profile.KindExec)
@@ -43,26 +43,30 @@ func findProbing(in Input) []draft {
 	for i, d := range drafts {
 		if d.object == "secrets" {
 			all := searches[d.capability]
-			drafts[i].message = sentence("%s looked for secrets in %d places, which nothing in its declaration speaks of: %s",
+			drafts[i].message = sentence("%s looked for secrets in %d places that nothing in its declaration speaks of: %s",
 				d.message, len(all.places), clean(strings.Join(all.kinds[:min(len(all.kinds), 8)], ", "), 400))
 		}
 	}
 	return drafts
 }
 
-// search has the places where a capability looked for secrets, and their kinds.
-type search struct{ places, kinds []string }
+// search has the places where a capability looked for secrets, and the kinds of secrets in order.
+type search struct {
+	places map[string]bool
+	kinds  []string
+}
 
 // adds reports whether a place is another one for a kind of secret.
 func (s *search) adds(kind, place string) bool {
-	if at := kind + " " + place; !slices.Contains(s.places, at) {
-		s.places = append(s.places, at)
-		if !slices.Contains(s.kinds, kind) {
-			s.kinds = append(s.kinds, kind)
-		}
-		return true
+	at := kind + " " + place
+	if s.places[at] {
+		return false
 	}
-	return false
+	s.places[at] = true
+	if !slices.Contains(s.kinds, kind) {
+		s.kinds = append(s.kinds, kind)
+	}
+	return true
 }
 
 // vicinity returns the first part of a name below the home, or below a directory where each program has its own
