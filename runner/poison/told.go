@@ -241,7 +241,7 @@ func (s *sentence) bindsTo(i int) bool {
 
 var inside = words.SetOf("in", "into", "as", "through", "under", "via", "inside", "within")
 
-// fetches reports whether, before i, the model is told to read something or to call a tool that does: "call the tool for files with ~/.netrc".
+// fetches reports whether an order before i tells the model to read something, or to call a tool: "call the tool for files with ~/.netrc".
 func (s *sentence) fetches(i int) bool {
 	return slices.ContainsFunc(s.orders, func(o demand) bool {
 		return !o.negated && o.at < i && (reads[s.text(o.at)] || callVerbs[s.text(o.at)])

@@ -85,7 +85,7 @@ type vocabulary struct {
 	parts []string
 }
 
-// has reports whether word i, or it and the next, speak of the use.
+// has reports whether word i, alone or with the next word, means the use.
 func (v vocabulary) has(spoken []string, i int) bool {
 	word := spoken[i]
 	if v.words[word] || i+1 < len(spoken) && v.words[word+" "+spoken[i+1]] {
