@@ -250,7 +250,11 @@ type links struct {
 
 // put sets where a link leads; "" removes it. It returns false if there is no room.
 func (l *links) put(name, to string) bool {
-	if old, ok := l.to[name]; ok {
+	old, known := l.to[name]
+	if known && old == to {
+		return true // each open by way of a link learns it again
+	}
+	if known {
 		delete(l.to, name)
 		l.size -= len(name) + len(old)
 	}
