@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// mostAttack bounds the time of the launch in which guards are tried.
+	// mostAttack bounds the time of the launch that tries guards.
 	mostAttack = 40 * time.Second
-	// attackSettle is how long the server has to be quiet after each call of it.
+	// attackSettle is how long the server must be quiet after each call of that launch.
 	attackSettle = 5 * time.Millisecond
-	// maxAttackStarts is how often the server is started to try its guards, where it ends in
-	// an attempt; maxFatal how many attempts on one capability may end it.
+	// maxAttackStarts bounds the starts of the server in that launch if attempts end it, and maxFatal the attempts on
+	// one capability that may end it.
 	maxAttackStarts = 8
 	maxFatal        = 2
-	// launchMarks keeps the marks of these launches apart.
+	// launchMarks separates the marks of these launches.
 	launchMarks = 100_000
-	// maxSeenFiles, maxSeenHosts and maxSeenPrograms bound the paths, hosts and programs of one
-	// capability that are searched for values.
+	// maxSeenFiles, maxSeenHosts and maxSeenPrograms bound the paths, hosts and programs of one capability that are
+	// searched for values.
 	maxSeenFiles    = 256
 	maxSeenHosts    = 64
 	maxSeenPrograms = 64
@@ -43,12 +43,12 @@ var (
 	errUncalled  = errors.New("probe.calls allows no calls")
 )
 
-// attackAll makes the launch in which guards are tried: each tool is called once with
-// arguments that it has accepted, and then with one value changed.
+// attackAll prepares the launch that tries guards: each tool is called with arguments that it has accepted, and then
+// with one value changed at a time.
 func attackAll(plan Plan, how *launch, runs []observation) {
-	standIn(plan, how, runs) // without missing programs many a call would end before its guard
+	standIn(plan, how, runs) // with programs missing, many calls would fail before the guard
 	how.calls, how.given = 0, map[string]json.RawMessage{}
-	for _, o := range slices.Backward(runs) { // the exercise counts most
+	for _, o := range slices.Backward(runs) { // the exercise takes precedence
 		maps.Copy(how.given, o.result.Accepted)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound(), Closed: plan.Network != report.NetworkAllow}
@@ -57,8 +57,8 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
 }
 
-// lures returns the directories that get a link and a sibling: those that tools keep to, and the home,
-// for "~" leads there. The scratch directory is among them only if the server was started for it.
+// lures returns the directories that get a link and a sibling: those that tools stay in, and the home directory,
+// because "~" leads there. The scratch directory is among them only if the command line names it.
 func (p Plan) lures(bases []string) []string {
 	bases = slices.DeleteFunc(slices.Clone(bases), func(dir string) bool {
 		if dir == scratch {
@@ -83,8 +83,8 @@ func unattackable(how launch, p Plan, _ []observation) launch {
 	return how
 }
 
-// tryGuards runs the server to try its guards. If an attempt ends it, the server runs again for the
-// attempts after that one. All these runs are one observation.
+// tryGuards runs the server to try its guards. If an attempt ends it, the server runs again for the remaining
+// attempts. All these runs are one observation.
 func tryGuards(ctx context.Context, how launch, start func(context.Context, launch) observation) observation {
 	o := start(ctx, how)
 	fatal := map[report.Capability]int{}
@@ -138,8 +138,8 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	return all
 }
 
-// apart splits the launches in which guards were tried and decoys varied from the others: only
-// rules of their own read them.
+// apart separates the launches that tried guards and varied decoys from the others, because only rules of their own
+// read them.
 func apart(all []observation) (runs []observation, attacked, varied observation) {
 	for _, o := range all {
 		switch o.how.moment {
@@ -154,15 +154,14 @@ func apart(all []observation) (runs []observation, attacked, varied observation)
 	return runs, attacked, varied
 }
 
-// witness watches the trace for attempts that succeed, and for statements with a mark that change
-// files.
+// witness watches the trace for attempts that succeed, and for marked statements that change files.
 type witness struct {
 	mu     sync.Mutex
 	proven map[int]bool
 	stored []attack.Statement
 }
 
-// witness returns the witness of a launch in which guards are tried; nil for any other.
+// witness returns the witness of a launch that tries guards; nil for any other.
 func (how launch) witness() *witness {
 	if how.attack == nil {
 		return nil
@@ -197,8 +196,8 @@ func (w *witness) saw(call int) bool {
 	return w.proven[call]
 }
 
-// statements returns those that the sinkhole received, or that changed a database of the server's own. Call it
-// when the trace has ended.
+// statements returns the statements that the sinkhole received, or that changed a local database. It is called after
+// the trace has ended.
 func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement {
 	if w == nil {
 		return nil
@@ -206,8 +205,8 @@ func (w *witness) statements(heard overheard, r probe.Result) []attack.Statement
 	return slices.Concat(heard.statements, w.stored, attack.ReadBack(r.Attempts, time.Now()))
 }
 
-// judgeAttacked returns findings about what a server did only where its guards were tried, and that no
-// attempt explains: it may have waited for the client of this launch, or for as many calls.
+// judgeAttacked returns findings about behavior that occurred only while guards were tried and that no attempt
+// explains: the server may have waited for this client, or for as many calls.
 func judgeAttacked(in rules.Input, attacked observation, found []report.Finding) []report.Finding {
 	in.Occasion, in.Profile, in.Leaks = rules.Attacking, attacked.profile, nil
 	in.Arguments = arguments([]observation{attacked})

@@ -1,6 +1,6 @@
-// Package audit is the engine: it starts a server under the tracer, talks to it,
-// and turns what was seen into a report. The in-Pod runner and the command line
-// are two shells over Run that differ in the Launcher.
+// Package audit is the engine: it starts a server under the tracer, exercises it, and
+// makes a report of the observations. The runner in the Pod and the command line both
+// call Run, each with its own Launcher.
 package audit
 
 import (
@@ -28,41 +28,41 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
-	// Package was installed for the command, and Named is the reference that the user gave for it; nil if none was.
+	// Package was installed for the command; nil if none was. Named is the reference that the user gave for it.
 	Package *packages.Installed
 	Named   []string
-	// Dir is the working directory of the server; "" where it is not known.
+	// Dir is the working directory of the server; "" if unknown.
 	Dir string
 	// Env are the variables ("NAME=value") that the user sets; the launcher sets them.
 	Env []string
-	// Secrets names variables that the user sets to secrets: the server gets decoys in their place.
+	// Secrets names variables for which the server gets decoys instead of the user's secrets.
 	Secrets []string
 	// Decoys were planted by the launcher.
 	Decoys decoy.Set
-	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
+	// FailOn is the lowest severity that makes the verdict Fail; with "", no finding does.
 	FailOn report.Severity
-	// MinAssurance is the lowest assurance of a Pass; empty: report.DefaultMinAssurance.
+	// MinAssurance is the lowest assurance of a Pass; report.DefaultMinAssurance by default.
 	MinAssurance report.AssuranceLevel
-	// Network says what the launcher does with connections; empty: Sinkhole.
+	// Network says what the launcher does with connections; Sinkhole by default.
 	Network report.Network
-	// Transport is how to talk to the server, Auto if empty; Port (1 to 65535)
-	// and Path ("/mcp", "/sse") are where it listens, unless that is Stdio.
+	// Transport is Auto by default. Port (1 to 65535) and Path ("/mcp", "/sse") locate
+	// the endpoint of a server that listens.
 	Transport report.Transport
 	Port      uint16
 	Path      string
 	// Probe says how to exercise it.
 	Probe plan.Probe
-	// Timeout bounds the whole audit, which is Inconclusive if it is cut short.
+	// Timeout bounds the whole audit. An audit that it cuts short is Inconclusive.
 	Timeout time.Duration
 	// Baseline is an earlier report that the manifest is compared with.
 	Baseline *report.Report
-	// Scope lists what the operator allows; nil: what the manifest declares. ServerJSON
-	// is the server's entry for the MCP registry, where it has one.
+	// Scope lists what the operator allows; if nil, the manifest's declarations count. ServerJSON
+	// is the server's entry for the MCP registry, if it has one.
 	Scope      *report.DeclaredScope
 	ServerJSON json.RawMessage
 	// Suppressions are known and accepted findings.
 	Suppressions []report.Suppression
-	// ShowNoise adds samples of what was left out of the profile to the report.
+	// ShowNoise adds samples of the events that the profile omits to the report.
 	ShowNoise bool
 	// Progress, if set, gets a few words about each step. It must not block.
 	Progress func(step string)
@@ -103,48 +103,46 @@ func (p Plan) installed() *report.Package {
 // listens reports whether the server speaks HTTP.
 func (p Plan) listens() bool { return plan.ByName(p.Transport).Listens }
 
-// enter enters in a report how the server was exercised.
+// enter sets how the server was exercised.
 func enter(r *report.ProbeRun, p plan.Probe) {
 	p = p.WithDefaults()
 	r.Seed, r.Rounds, r.Calls, r.Depth = p.Seed, p.Rounds, p.Calls, p.Depth
 }
 
-// Start is how the server is started.
+// Start says how to start the server.
 type Start struct {
 	// Clock is the time that the server sees.
 	Clock trace.Clock
-	// Env is set in the server's environment ("NAME=value"), in place of variables
-	// with the same names.
+	// Env has variables ("NAME=value") that override those of the same names.
 	Env []string
-	// Parent is the path of the program that seems to start it, where that can be made to seem so; "" for
-	// any.
+	// Parent is the path of the program that appears as the server's parent, if the launcher
+	// can arrange that; "" for any.
 	Parent string
-	// Person has the server run as a user with a home of their own, in place of root.
+	// Person runs the server as a user with a home directory instead of root.
 	Person bool
-	// Sockets makes stdin, stdout and stderr socket pairs in place of pipes, as Node does for its children.
+	// Sockets makes stdin, stdout and stderr socket pairs instead of pipes, as Node does for its children.
 	Sockets bool
-	// Dirs are absolute directories that the server is started for: they get the files
-	// that arguments name.
+	// Dirs are absolute directories that the command line names. The files that arguments
+	// name are planted there.
 	Dirs []string
-	// Lures are directories that get a link out of them, and a sibling whose name begins with theirs. If
-	// there are any, so are the files that these lead to; Outside has the names of more
-	// (inputs.OutsideFilesOf).
+	// Lures are directories in which a link that leads out is planted, and beside which a
+	// sibling whose name begins with theirs, with the files that these lead to. Outside
+	// names more such files (inputs.OutsideFilesOf).
 	Lures, Outside []string
-	// Project makes the working directory a repository in use, if it can be written to, and adds another
-	// that the client has open.
+	// Project makes the working directory a repository in use, if it is writable, and adds another
+	// one that the client has open.
 	Project bool
-	// Listens: it speaks HTTP. Its stdout is not part of the conversation.
+	// Listens says that the server speaks HTTP: its stdout is not part of the conversation.
 	Listens bool
-	// Refuse refuses every connection, and knows no name, in place of the sinkhole's
-	// answers.
+	// Refuse refuses every connection and resolves no name, instead of the sinkhole's answers.
 	Refuse bool
-	// Untold leaves out the variables that name the sinkhole's certificate: a server could recognize an audit by them.
+	// Untold omits the variables that name the sinkhole's certificate, by which a server could recognize an audit.
 	Untold bool
-	// Decoys are planted in place of the launcher's; nil: the launcher's.
+	// Decoys replace the launcher's; nil keeps those.
 	Decoys *decoy.Set
-	// StandIns names the programs that get a stand-in, at the end of PATH.
+	// StandIns names the programs that get a stand-in at the end of PATH.
 	StandIns []string
-	// Script is an install script of the package to run in place of the server; nil: the server.
+	// Script is an install script of the package to run instead of the server; nil for the server.
 	Script *packages.Script
 }
 
@@ -152,54 +150,51 @@ type Start struct {
 // after the server had run. The server could do that, so the sandbox has not failed.
 var ErrSupervisorKilled = errors.New("the process that supervises the server was killed")
 
-// Launcher starts the server that is under audit, traced from its own execve.
+// Launcher starts the audited server, traced from its own execve on.
 type Launcher interface {
-	// Launch is called for each launch of an audit, after the previous one has
-	// been stopped.
-	// The error wraps trace.ErrUnavailable if the tracer could not be started, and
-	// ErrSupervisorKilled if nothing can start the server again; any other says why
-	// the server could not be started.
+	// Launch starts the server. It is called for each launch of an audit, after the
+	// previous one has stopped. The error wraps trace.ErrUnavailable if the tracer could
+	// not be started, and ErrSupervisorKilled if nothing can start the server again.
 	Launch(ctx context.Context, how Start) (Process, error)
 }
 
 // Process is a running server.
 type Process interface {
-	// Streams are our ends of stdin, stdout and stderr.
+	// Streams returns the audit's ends of stdin, stdout and stderr.
 	Streams() (stdin io.WriteCloser, stdout, stderr io.ReadCloser)
 	// Trace returns its trace.
 	Trace() *trace.Session
 	// Dial connects to a TCP port in the server's network namespace.
 	Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
-	// Exited is closed when the server's own process has ended, or when that can
-	// no longer be known.
+	// Exited is closed when the server's main process has ended, or its end can no longer
+	// be observed.
 	Exited() <-chan struct{}
-	// Status returns how it ended; false if that is not known.
+	// Status returns how the main process ended; false if unknown.
 	Status() (syscall.WaitStatus, bool)
-	// Stop kills what is left of the server and ends the trace. It takes a few
-	// seconds at most, and is called once.
+	// Stop kills all remaining processes of the server and ends the trace, within a few
+	// seconds. It is called once.
 	Stop(ctx context.Context)
-	// Captures brings what the server sent to the sinkhole; nil without one. The
-	// server waits until they are received. Stop closes the channel.
+	// Captures delivers the data that the server sends to the sinkhole; nil without a
+	// sinkhole. The server waits until each is received. Stop closes the channel.
 	Captures() <-chan sinkhole.Capture
 	// Call tells the sinkhole about a call, so that it learns which answers the server
-	// can use.
+	// accepts.
 	Call(c sinkhole.Call)
 	// Opened returns the planted files that were opened by any name, according to the
 	// kernel. It is called once, after Stop.
 	Opened() []string
-	// Notes returns what the launcher could not do fully.
+	// Notes describes what the launcher could only do in part.
 	Notes() []string
 }
 
-// component describes the tracer of the last run that had one: our own has our
-// version.
+// component describes the tracer of the last traced run. Our own has the version of this program.
 func component(ctx context.Context, runs []observation) report.Component {
 	for _, o := range slices.Backward(runs) {
 		switch o.tracer {
 		case plan.TracerPtrace:
 			return report.Component{Name: "ptrace", Version: Build()}
 		case plan.TracerStrace:
-			version, _ := trace.Version(ctx) // it has worked, so it is there
+			version, _ := trace.Version(ctx) // strace ran, so it is installed
 			return report.Component{Name: "strace", Version: version}
 		}
 	}
@@ -207,8 +202,8 @@ func component(ctx context.Context, runs []observation) report.Component {
 }
 
 // Run audits one server. It returns a report whatever the server does, and an error
-// only if ctx was cancelled. It exceeds plan.Timeout at most by the time that it
-// takes to kill the server and to judge it.
+// only if ctx is cancelled. It may exceed plan.Timeout by the time needed to kill the
+// server and evaluate the observations.
 func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, error) {
 	started := time.Now()
 	if plan.Progress == nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// maxBound bounds the directories that a server may be started for.
+// maxBound bounds the directories that the command line may name.
 const maxBound = 4
 
-// bound returns the directories that the operator has started the server for: absolute
-// paths without an extension in the command and in the variables that were set, except
-// those that hold the programs of the command.
+// bound returns the directories that the operator gave the server: absolute paths without an extension in the command
+// and in the variables that were set, except those that hold the programs of the command.
 func (p Plan) bound() (found []string) {
 	if len(p.Command) == 0 {
 		return nil
@@ -32,8 +31,7 @@ func (p Plan) bound() (found []string) {
 	return found
 }
 
-// holdsProgram reports whether a path is or holds a program of the command, or belongs to
-// the machine.
+// holdsProgram reports whether a path is or holds a program of the command, or belongs to the system.
 func (p Plan) holdsProgram(dir string) bool {
 	for _, own := range []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr"} {
 		if places.Within(dir, own) {

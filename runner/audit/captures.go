@@ -8,8 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// Bounds on the number of captures that are kept, of less than 20 KiB each. Questions to
-// a name server have a bound of their own, for a tunnel asks very many.
+// Bounds on the number of kept captures, of less than 20 KiB each. DNS queries have a bound of their own, because a
+// tunnel sends many.
 const (
 	maxQuestions = 256
 	maxOthers    = 512
@@ -17,22 +17,22 @@ const (
 
 // caught holds what the sinkhole received in one run.
 type caught struct {
-	// captures has the first of each kind, in order; dropped counts the others.
+	// captures has the first captures of each kind, in order; dropped counts the others.
 	captures []sinkhole.Capture
 	dropped  int
 	// lost is how many bytes the sinkhole itself did not keep.
 	lost int64
-	// opaque counts the opaque captures; opaqueTo is the destination of the first.
+	// opaque counts the captures that could not be decoded; opaqueTo is the destination of the first.
 	opaque   int
 	opaqueTo string
 
-	// metadata has the metadata services that were asked something, by name or address:
-	// true if they were asked only which machine this is.
+	// metadata has the metadata services that received a request, by name or address: true if every request only
+	// identified the machine.
 	metadata map[string]bool
-	// versions has the registries of packages that were asked something: the request, if it was
-	// only for the versions of one package, and "" otherwise.
+	// versions has the package registries that received a request: the request, if all asked only for the versions of
+	// one package, and "" otherwise.
 	versions map[string]string
-	// unasked has the metadata services with a connection on which nothing was asked.
+	// unasked has the metadata services with a connection but no request.
 	unasked map[string]bool
 
 	questions, others int
@@ -40,7 +40,7 @@ type caught struct {
 	last map[uint64]int
 }
 
-// catch receives all captures, and shows each to look.
+// catch receives all captures, and passes each to look.
 func catch(from <-chan sinkhole.Capture, look func(sinkhole.Capture)) caught {
 	var all caught
 	if from == nil {
@@ -72,7 +72,7 @@ func (all *caught) add(c sinkhole.Capture) {
 		all.unasked[to] = true
 	}
 	if i, ok := all.last[c.Flow]; ok && c.Continues {
-		all.captures[i].Size = c.Size // there is no more of it to show
+		all.captures[i].Size = c.Size // the rest is not shown
 		return
 	}
 	count, most := &all.others, maxOthers
@@ -93,15 +93,14 @@ func (all *caught) add(c sinkhole.Capture) {
 	all.captures = append(all.captures, c)
 }
 
-// has reports whether a capture with the same bytes is kept already: a call that is repeated
-// repeats what it sends.
+// has reports whether a capture with the same bytes is kept already, because a repeated call repeats what it sends.
 func (all *caught) has(c sinkhole.Capture) bool {
 	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
 		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
 	})
 }
 
-// sole notes the only request that a host got, "" once it gets another.
+// sole records the only request to a host, or "" after a different one.
 func sole(requests map[string]string, host, request string) map[string]string {
 	if requests == nil {
 		requests = map[string]string{}
@@ -113,7 +112,7 @@ func sole(requests map[string]string, host, request string) map[string]string {
 	return requests
 }
 
-// alone notes whether a host was asked only one thing; it stays false once the host is asked another.
+// alone records whether all requests to a host were of one kind; it stays false once one was not.
 func alone(hosts map[string]bool, host string, is bool) map[string]bool {
 	if hosts == nil {
 		hosts = map[string]bool{}

@@ -13,16 +13,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// carried returns the credentials in the server's answers that are built into it: neither those
-// that the audit, its user or a file on the machine gave it, nor random ones. A random one comes
-// once; a built-in one comes again in another call or launch.
+// carried returns credentials in the server's answers that are built into it: neither given by the audit, its user or
+// a file, nor random. A random one occurs once; a built-in one recurs in another call or launch.
 func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
 	foreign := func(value string) bool {
 		found, _ := given.Find([]byte(value))
 		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || handed(in, value)
 	}
-	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts come in each launch
+	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts recur in each launch
 	find := func(text string) []credential.Credential {
 		if _, known := read[text]; !known {
 			read[text] = credential.Find(text)
@@ -54,8 +53,8 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	return all
 }
 
-// handed reports whether the user gave a value in an argument, or the manifest offers it for
-// one. A value of an earlier answer may be in a later argument; that does not count.
+// handed reports whether the user gave a value in an argument, or the manifest offers it for one. A later argument
+// may contain a value from an earlier answer; that does not count.
 func handed(in rules.Input, value string) bool {
 	m := in.Manifest
 	offered := slices.ContainsFunc(slices.Concat(m.Tools, m.ResourceTemplates, m.Prompts), func(raw json.RawMessage) bool {
@@ -69,8 +68,8 @@ func handed(in rules.Input, value string) bool {
 	return false
 }
 
-// fetches reports whether the answer of a capability may come from elsewhere: from a program, a
-// file that the server did not write, or a network other than the sinkhole.
+// fetches reports whether the answer of a capability may come from elsewhere: from a program, a file that the server
+// did not write, or a network other than the sinkhole.
 func fetches(plan Plan, seen profile.Profile, of report.Capability) bool {
 	written := map[string]bool{}
 	for _, e := range seen.Effects {

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// The clocks of launches at another time. With them and the true time, the server is called on a working day that is
-// the first of a month, at night on a weekend day that is the last of one, and while one year ends and another begins:
-// it may act only then.
+// Clocks for the launches at another time. Together with the true time, they call the server on a working day that is
+// the first of a month, at night on a weekend day that is the last of one, and at the turn of a year, because it may
+// act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
 // ahead. The sinkhole's certificates are valid that long.
@@ -23,7 +23,7 @@ func workday(now time.Time) trace.Clock {
 }
 
 // weekend returns a clock that shows a weekend day that is the last of a month, more than a day ahead, between three
-// and five at night in central Europe, where the client of that launch is.
+// and five at night in central Europe, the location of that launch's client.
 func weekend(now time.Time) trace.Clock {
 	now = now.UTC()
 	then := time.Date(now.Year(), now.Month(), now.Day()+1, 2, 10, 0, 0, time.UTC)
@@ -36,9 +36,9 @@ func weekend(now time.Time) trace.Clock {
 // free reports whether a day is on a weekend.
 func free(day time.Time) bool { return day.Weekday() == time.Saturday || day.Weekday() == time.Sunday }
 
-// aWeek returns a clock by which a week passes in seconds, at the turn of the next year. It ends on another day of the
-// week than it begins on. If everything can be called soon enough, three more days pass after the calls, because what a
-// call began may act only then; the year turns in these, and everything is called again.
+// aWeek returns a clock by which a week passes in seconds, at the turn of the next year, so that it ends on another
+// weekday than it begins. If everything can be called soon enough, three more days pass after the calls, because
+// effects of a call may be delayed. The year ends during these days, and everything is called again.
 func aWeek(now time.Time, runs []observation) trace.Clock {
 	c, from := trace.Clock{Rate: 210_000, For: week}, 28
 	if before, made := at(runs, report.MomentClock); made && before.compared() && before.took < mostAgain {
@@ -52,13 +52,13 @@ func aWeek(now time.Time, runs []observation) trace.Clock {
 	return c
 }
 
-// leftAlone is the true time without a call at the end of these days: some hours of the clock.
+// leftAlone is the real time without calls at the end of these days: some hours of the clock.
 const leftAlone = 300 * time.Millisecond
 
-// mostAgain is the most time that calling everything may take for it to be called twice as time passes.
+// mostAgain bounds how long calling everything may take if it is to be called twice.
 const mostAgain = 6 * time.Second
 
-// clock enters why it is not known what the server does at a later date.
+// clock adds the gap if the behavior at a later date is unknown.
 func (c *collection) clock(o observation) {
 	when := map[report.Moment]string{report.MomentClock: "at a later date", report.LaunchWeek: "as a week goes by"}[o.how.moment]
 	switch {

@@ -19,9 +19,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/score"
 )
 
-// conclude makes the report of all runs: the conversation comes from the run in
-// which the server was exercised, and what it did from all runs but those in
-// which its guards were tried or its decoys varied.
+// conclude makes the report of all runs. The conversation comes from the run that exercised the server, and the
+// behavior from all runs except those that tried guards or varied decoys.
 func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	runs, attacked, varied := apart(all)
 	plan = plan.of(exercised(runs).how)
@@ -41,8 +40,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	return r
 }
 
-// unjudged is the report of what was run, and of what that advertises and did: nothing in it
-// is a judgement.
+// unjudged returns a report of what ran, with its manifest and behavior, but without any judgement.
 func unjudged(plan Plan, all, runs []observation, in rules.Input) report.Report {
 	first := exercised(runs)
 	covered, exercise := coverage(runs)
@@ -97,7 +95,7 @@ func unjudged(plan Plan, all, runs []observation, in rules.Input) report.Report 
 	return r
 }
 
-// assure enters how much was observed, and returns why that is not enough for a verdict.
+// assure sets how much was observed, and returns why that is not enough for a verdict.
 func assure(r *report.Report, plan Plan, runs []observation, demand report.Demand) report.Incomplete {
 	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), fetched(plan, runs), misled(plan.Env))
 	r.Incomplete = pointer(unseen)
@@ -107,7 +105,7 @@ func assure(r *report.Report, plan Plan, runs []observation, demand report.Deman
 	return unseen
 }
 
-// compare enters the behaviour of the server, and what has changed since the baseline.
+// compare sets the behavior of the server and the changes since the baseline.
 func compare(r *report.Report, plan Plan, runs []observation, unseen report.Incomplete) {
 	server := behavior.Server{Home: plan.Decoys.Home, Command: plan.Command, Search: plan.resolvers.search}
 	repeated, _ := merge(repeatable(runs))
@@ -119,7 +117,7 @@ func compare(r *report.Report, plan Plan, runs []observation, unseen report.Inco
 	}
 }
 
-// pointer is nil for an audit that observed everything.
+// pointer returns nil for an audit that observed everything.
 func pointer(unseen report.Incomplete) *report.Incomplete {
 	if unseen.Reason == "" {
 		return nil
@@ -127,7 +125,7 @@ func pointer(unseen report.Incomplete) *report.Incomplete {
 	return &unseen
 }
 
-// merge joins what was seen in all runs.
+// merge joins the observations of all runs.
 func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	for _, o := range runs {
 		if o.how.refuse {
@@ -142,15 +140,15 @@ func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
 	return seen, leaks
 }
 
-// repeatable returns the runs that every audit makes: there may be no time for those in which
-// connections are refused, a week passes, or the surroundings or programs are others.
+// repeatable returns the runs that every audit makes. There may be no time for those that refuse connections, let a
+// week pass, or change the surroundings or programs.
 func repeatable(runs []observation) []observation {
 	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool {
 		return slices.Contains([]report.Moment{report.LaunchRefused, report.LaunchWeek, report.LaunchDisguise, report.LaunchStandIns}, o.how.moment)
 	})
 }
 
-// launches counts the runs in which the server was started.
+// launches counts the runs in which the server started.
 func launches(runs []observation) int {
 	n := 0
 	for _, o := range runs {
@@ -161,16 +159,15 @@ func launches(runs []observation) int {
 	return n
 }
 
-// incomplete returns the first reason, in the order of cause, why the audit could
-// not observe everything. A first run that only showed that the server speaks
-// another transport must have been watched, but need not have answered.
+// incomplete returns the first reason, in causal order, why the audit could not observe everything. A first run that
+// only showed that the server speaks another transport must have been traced, but need not have answered.
 func incomplete(runs []observation) report.Incomplete {
 	first := exercised(runs)
 	reason := first.unanswered()
 	for _, o := range runs {
 		switch why := o.unwatched(); {
 		case why.Reason == "", o.dispensable():
-		case why.Reason == report.ReasonTimeout && reason.Reason == why.Reason: // the first one used up the time
+		case why.Reason == report.ReasonTimeout && reason.Reason == why.Reason: // the first run used up the time
 		default:
 			return o.during(why)
 		}
@@ -199,8 +196,8 @@ func incomplete(runs []observation) report.Incomplete {
 	return unlisted(runs)
 }
 
-// refused says that no call of a tool was accepted, and what the server said: often a
-// key is missing, or an argument that cannot be guessed.
+// refused says that no tool accepted a call, and quotes the server: often it lacks a key, or an argument cannot be
+// guessed.
 func (o observation) refused(tools report.Exercised) string {
 	message := "the only tool refused every call"
 	if tools.Listed > 1 {
@@ -214,13 +211,12 @@ func (o observation) refused(tools report.Exercised) string {
 	return message
 }
 
-// dispensable reports whether an audit can do without a run that failed: the run would
-// only have shown more, and is a gap.
+// dispensable reports whether the audit does not need a run that failed. The run is then a gap.
 func (o observation) dispensable() bool {
 	return o.launched != nil && o.how.moment != "" && !o.how.row().needed
 }
 
-// during adds to a reason the launch in which it came up, unless that was the first.
+// during adds the launch to a reason, unless it was the first.
 func (o observation) during(reason report.Incomplete) report.Incomplete {
 	if o.how.moment != "" {
 		reason.Message = "when the server was started again, " + o.how.row().how + ": " + reason.Message
@@ -228,21 +224,20 @@ func (o observation) during(reason report.Incomplete) report.Incomplete {
 	return reason
 }
 
-// unanswered returns why the session did not show everything.
+// unanswered returns why the session was incomplete.
 func (o observation) unanswered() report.Incomplete {
 	reason, bad := o.result.Incomplete, o.result.Pollution
 	switch {
 	case reason.Reason == report.ReasonServerExited:
 		reason.Message = o.explainExit(reason.Message)
 	case reason.Reason == report.ReasonTimeout && o.result.ProtocolVersion == "" && bad.Lines > 0:
-		// It has spoken, but never MCP: more time would not have helped.
 		return report.Incomplete{Reason: report.ReasonProtocolError,
 			Message: fmt.Sprintf("what the server writes to stdout is not MCP: %q", bad.Sample)}
 	}
 	return reason
 }
 
-// overflow returns why the rules may not have seen something that was done.
+// overflow returns why the rules may have missed behavior.
 func (o observation) overflow() report.Incomplete {
 	var what string
 	switch {
@@ -272,10 +267,9 @@ func (o observation) overflow() report.Incomplete {
 	return report.Incomplete{Reason: report.ReasonTraceOverflow, Message: what}
 }
 
-// hidden returns a planted file that was opened although the trace shows neither
-// that nor a move of one of its directories: a link that came with the server leads
-// to it by another name. Calls on the name alone, such as a rename to it, do not
-// open it.
+// hidden returns a planted file that was opened although the trace shows neither that nor a move of one of its
+// directories: a link that came with the server leads to it. Calls that only use the name, such as a rename to it, do
+// not open it.
 func (o observation) hidden() string {
 	for _, file := range o.opened {
 		known := slices.ContainsFunc(o.profile.Effects, func(e profile.Effect) bool {
@@ -294,7 +288,7 @@ func (o observation) hidden() string {
 	return ""
 }
 
-// exit says how the server ended.
+// exit describes how the server ended.
 func (o observation) exit() string {
 	switch {
 	case o.launched != nil, o.untraced:
@@ -324,9 +318,8 @@ func (o observation) explainExit(message string) string {
 	return message
 }
 
-// complaint returns the line of stderr that most likely says why a server gave up:
-// the last that begins with the name of an error, else the last that mentions one,
-// else the last. Lines of a stack trace are left out.
+// complaint returns the line of stderr that most likely explains why a server exited: the last that begins with the
+// name of an error, else the last that mentions one, else the last. Stack traces are skipped.
 func complaint(stderr string) string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(stderr), "\n"), func(line string) bool {
 		line = strings.TrimSpace(line)

@@ -13,18 +13,16 @@ import (
 )
 
 const (
-	// maxAsked bounds the variables that a server is given because it asks for them, by
-	// number.
+	// maxAsked bounds the number of variables that a server gets because it asks for them.
 	maxAsked = 16
-	// maxAsking bounds how often a server is started that does not get so far as to list
-	// anything, and asks for more each time.
+	// maxAsking bounds how often a server is started that exits before it lists anything and asks for more each time.
 	maxAsking = 5
-	// maxRefusal is the length of the longest result that is taken for a refusal, in bytes.
+	// maxRefusal is the length of the longest result that counts as a refusal, in bytes.
 	maxRefusal = 512
 )
 
-// registered are decoys for the variables that the user sets to secrets, and for those that the server's entry for the MCP
-// registry requires, and nobody has set.
+// registered returns decoys for the variables that the user marks as secrets, and for those that the server's
+// registry entry requires and nobody has set.
 func (p Plan) registered() (given []decoy.Var) {
 	for _, name := range p.Secrets {
 		if p.settable(name) {
@@ -43,9 +41,8 @@ func (p Plan) registered() (given []decoy.Var) {
 	return given
 }
 
-// asked are the variables that a run was given, and those besides that it has asked for:
-// by name, or where it names none that is new, those of its code. A run that asks for
-// nothing new has the same.
+// asked returns the variables that a run was given and those that it also asked for: by name or, if it names no new
+// ones, those that its code reads. If the run asks for nothing new, the result is unchanged.
 func (p Plan) asked(o observation) []decoy.Var {
 	given := slices.Clone(o.how.asked)
 	for _, text := range o.refusals() {
@@ -63,7 +60,7 @@ func (p Plan) asked(o observation) []decoy.Var {
 	if !reflect.DeepEqual(given, o.how.asked) {
 		return given
 	}
-	// First what holds a secret, and if that is not enough, where the service is.
+	// Secrets first; the service's address only if they are not enough.
 	for _, wanted := range []func(string) bool{decoy.Secret, func(name string) bool { return decoy.Configures(name) && !operational.MatchString(name) }} {
 		for _, name := range o.variables {
 			if wanted(name) {
@@ -77,7 +74,7 @@ func (p Plan) asked(o observation) []decoy.Var {
 	return given
 }
 
-// excluding removes the variables that an error says must not be set together with others.
+// excluding removes the variables that, by an error, must not be set together with others.
 func excluding(given []decoy.Var, text string) []decoy.Var {
 	for _, found := range excludes.FindAllStringSubmatch(text, maxAsked) {
 		name := strings.ToLower(found[1] + found[2])
@@ -93,10 +90,10 @@ func excluding(given []decoy.Var, text string) []decoy.Var {
 var excludes = lazyregexp.New(`(?i)\b(?:if|when) ['"\x60]?(\w+)['"\x60]? is (?:set|given|provided|specified|present)\b[^.\n]{0,80}\b(?:must not|must be (?:None|null|unset|empty|absent)|cannot|can't|may not|should not)\b|` +
 	`\w['"\x60]? (?:and|or) ['"\x60]?(\w+)['"\x60]? (?:are mutually exclusive|cannot both|can't both|(?:cannot|can't|must not) be (?:set|used|given|provided|specified) (?:together|at the same time))`)
 
-// operational are variables by which a server is told to listen, or how to run.
+// operational matches variables that configure how a server listens or runs.
 var operational = lazyregexp.New(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
 
-// give adds a variable to those that a server is given, or one that begins as it has to.
+// give adds a variable to those that the server gets, with the required prefix if there is one.
 func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
 	i := slices.IndexFunc(given, func(v decoy.Var) bool { return v.Name == name })
 	switch {
@@ -109,12 +106,12 @@ func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
 	return given
 }
 
-// barren reports whether a server has nothing to exercise: many leave out the tools for whose services they have
-// no credentials.
+// barren reports whether there is nothing to exercise: many servers omit tools for services for which they have no
+// credentials.
 func (o observation) barren() bool { return o.result.Listed && o.result.Coverage.Nothing() }
 
-// lacksCredential reports whether a run ended before it had listed anything, listed nothing, or was refused
-// for want of a credential.
+// lacksCredential reports whether a run exited before it had listed anything, listed nothing, or refused calls for
+// lack of a credential.
 func (o observation) lacksCredential() bool {
 	if !o.result.Listed {
 		return o.exited
@@ -131,23 +128,23 @@ func (o observation) lacksCredential() bool {
 var (
 	// wanted matches the credentials that a refusal may ask for.
 	wanted = lazyregexp.New(`(?i)\bAPI[ _-]?keys?\b|\b(?:access|auth(?:entication|orization)?|API|bearer|personal access|bot) tokens?\b|\bcredentials?\b|\bclient (?:id|secret)\b`)
-	// strange is how a refusal says that nobody is known to ask.
+	// strange matches refusals because the caller is unknown.
 	strange = lazyregexp.New(`(?i)\bnot (?:logged in|signed in|authenticated|authori[sz]ed)\b|\bauthentication (?:is )?(?:required|failed)\b|\bunauthori[sz]ed\b|\b(?:is|are) not configured\b`)
 )
 
-// settable reports whether a variable is one that the audit may set: neither the operator
-// nor the sandbox has, and it is neither the machine's nor one that has other code run.
+// settable reports whether the audit may set a variable: one that neither the operator nor the sandbox has set, and
+// that neither belongs to the machine nor loads code.
 func (p Plan) settable(name string) bool {
 	_, taken := set(p.Env)[name]
 	return !taken && !machines.MatchString(name) && environ.Problem([]string{name}, func(string) string { return "x" }) == "" &&
 		!slices.ContainsFunc(p.Decoys.Vars, func(v decoy.Var) bool { return v.Name == name })
 }
 
-// machines are variables that belong to the machine and its runtimes.
+// machines are variables of the machine and its runtimes.
 var machines = lazyregexp.New(`^(?:HOME|PWD|OLDPWD|USER|LOGNAME|MAIL|HOSTNAME|TERM|SHELL|LANG|LC_\w+|TMPDIR|TMP|TEMP|XDG_\w+|` +
 	`NODE_\w+|PYTHON\w*|SSL_\w+|REQUESTS_\w+|CURL_\w+|GIT_\w+|MCPAUDIT\w*|\w+_PROXY)$`)
 
-// refusals are the texts in which a run may say what it lacks.
+// refusals returns the texts in which a run may say what it lacks.
 func (o observation) refusals() []string {
 	texts := []string{o.stderr, o.result.Incomplete.Message}
 	for _, said := range o.result.Outputs {
@@ -159,25 +156,25 @@ func (o observation) refusals() []string {
 }
 
 var (
-	// refuses is how a result begins that is one in name only.
+	// refuses matches how a result begins that is a refusal although it is not an error.
 	refuses = lazyregexp.New(`(?i)^\W{0,8}(?:error|fail|missing|please|unauthori[sz]ed|not |no |cannot|could not|unable|invalid|the environment|[A-Z_]+ (?:is|environment))`)
 	lacks   = lazyregexp.New(`(?i)missing|requir|\bmust\b|\bneeds?\b|\bneeded|not (?:been )?(?:set|found|defined|provided|configured|specified|present|given)|` +
 		`\bunset|undefined|\bprovide|\bplease|\bset\b|specify|\bconfigure|no value|\bempty\b|invalid|without|KeyError`)
-	// unset matches words that are said of variables, and not of arguments.
+	// unset matches words about variables, not arguments.
 	unset = lazyregexp.New(`(?i)\b(?:set|unset|export|(?:not |un)(?:configured|defined))\b`)
-	// constant is a name as most variables have it. After "..." stands only the end of one.
+	// constant matches a name in capitals, as of most variables. After "..." there is only the end of a name.
 	constant = lazyregexp.New(`(?:^|[^.\w]|(?:^|[^.])\.)([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\b`)
-	// explicit is a name that a runtime or a person calls that of a variable.
+	// explicit matches a name that the text calls a variable.
 	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
 	environment = lazyregexp.New(`(?i)\benv(?:ironment)?\b`)
-	// field matches a missing field of a class of settings, as pydantic reports it; pydantic-settings
-	// reads it from a variable of that name in any case.
+	// field matches a missing field of a settings class as pydantic reports it; pydantic-settings reads it from the
+	// variable of that name, in any case.
 	field = lazyregexp.New(`(?m)^([a-z]\w*)\r?\n\s+Field required \[type=missing`)
-	// begins says how a value has to begin.
+	// begins matches the prefix that a value must have.
 	begins = lazyregexp.New(`(?i)(?:start|begin)(?:s|ning|ing)? with:? ["'\x60]?([A-Za-z0-9][\w-]{0,15}[_-])`)
 )
 
-// variablesIn names the variables that a text says to lack.
+// variablesIn returns the variables that a text says are missing.
 func variablesIn(text string) (names []string) {
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -203,8 +200,8 @@ func variablesIn(text string) (names []string) {
 	return names
 }
 
-// meansVariables reports whether a text names variables: it speaks of the environment,
-// or says that one of them is not set. Names in capital letters may be those of arguments, too.
+// meansVariables reports whether a text is about variables: it mentions the environment, or says that one of them is
+// not set. Names in capitals may be arguments, too.
 func meansVariables(text string, names []string) bool {
 	return environment.MatchString(text) || slices.ContainsFunc(names, func(name string) bool {
 		before, after, _ := strings.Cut(text, name)
@@ -212,10 +209,10 @@ func meansVariables(text string, names []string) bool {
 	})
 }
 
-// nearName is how far from a name what is said of itself may stand, in bytes.
+// nearName is the maximum distance between a name and a statement about it, in bytes.
 const nearName = 24
 
-// prefixOf is how a text says that the value of a variable has to begin; "" if it does not.
+// prefixOf returns the prefix that the value of a variable must have according to a text; "" for none.
 func prefixOf(name, text string) string {
 	for line := range strings.Lines(text) {
 		if found := begins.FindStringSubmatch(line); found != nil && strings.Contains(line, name) {
@@ -225,7 +222,7 @@ func prefixOf(name, text string) string {
 	return ""
 }
 
-// given are the variables that any run was given because the server asked for them.
+// given returns the variables that any run got because the server asked for them.
 func given(runs []observation) (all []decoy.Var) {
 	for _, o := range runs {
 		if o.launched == nil {
@@ -235,7 +232,7 @@ func given(runs []observation) (all []decoy.Var) {
 	return all
 }
 
-// namesOf are the names of variables, each once, sorted.
+// namesOf returns the names of variables without duplicates, sorted.
 func namesOf(variables []decoy.Var) (all []string) {
 	for _, v := range variables {
 		all = append(all, v.Name)
@@ -244,20 +241,19 @@ func namesOf(variables []decoy.Var) (all []string) {
 	return slices.Compact(all)
 }
 
-// credentials are the gap of what a server does with secrets that its services know.
+// credentials adds the gap about unknown behavior with real secrets.
 func (c *collection) credentials(runs []observation) {
 	names := namesOf(given(runs))
 	c.add("MissingVariables", len(names), "variables that the server asked for had plausible values of the audit's in place of real ones, "+
 		"and what it does with those is not known: "+strings.Join(names, ", "))
 }
 
-// environment returns the variables that a launch sets, in place of those that the server has
-// under the same names.
+// environment returns the variables of a launch, which override the server's of the same names.
 func (how launch) environment(plan Plan) []string {
 	return append(how.identity.unless(set(plan.Env)), settings(how.asked)...)
 }
 
-// settings are variables as an environment has them.
+// settings returns variables as "NAME=value".
 func settings(variables []decoy.Var) (all []string) {
 	for _, v := range variables {
 		all = append(all, v.Name+"="+v.Value)

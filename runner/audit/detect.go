@@ -13,27 +13,25 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 )
 
-// A server whose transport is not known is asked on its stdin first. Only one that
-// listens, and has not read what was sent to its stdin, is asked where it listens before
-// the time for an answer on stdout is over. Stdout wins whenever it answers.
+// If the transport is unknown, the server is first addressed on stdin. Only if it listens, and has not read its
+// stdin, the listening port is tried before the timeout of stdout is over. An answer on stdout always takes
+// precedence.
 
 const (
-	// headStart is how long a server that listens may take to read its stdin before
-	// it is asked where it listens; each time it does not answer there, twice as long
-	// passes until the next.
+	// headStart is how long a server that listens may take to read its stdin before its port is tried. The delay
+	// doubles after each attempt without an answer.
 	headStart = time.Second
-	// greetTimeout is how long the answer to one handshake may take there.
+	// greetTimeout bounds one handshake on a port.
 	greetTimeout = 5 * time.Second
 )
 
-// detected is where a server was found to speak MCP.
+// detected is an endpoint on which a server was found to speak MCP.
 type detected struct {
 	report.Endpoint
 	transport report.Transport
-	// first: the port is the first on which the server can be reached, whatever its
-	// number is in another launch.
+	// first is set if the port is the first that can be reached, whose number may change between launches.
 	first bool
-	// discover: it takes only the stateless revision.
+	// discover is set if the server takes only the stateless revision.
 	discover bool
 }
 
@@ -49,14 +47,14 @@ func (p Plan) of(how launch) Plan {
 	if to := how.detected; to != nil {
 		p.Transport, p.Path = to.transport, to.Path
 		if !to.first {
-			p.Port = uint16(to.Port) //nolint:gosec // it was one
+			p.Port = uint16(to.Port) //nolint:gosec // it was a port before
 		}
 	}
 	return p
 }
 
-// detect holds the session over stdin and stdout. When the server answers where it
-// listens in place of there, it breaks the session off and returns where that is.
+// detect runs the session over stdin and stdout. If the server answers on a port instead, detect ends the session and
+// returns the endpoint.
 func (t talking) detect(ctx context.Context) (probe.Result, *detected) {
 	answered, answer := context.WithCancel(ctx)
 	defer answer()
@@ -79,7 +77,7 @@ func (t talking) detect(ctx context.Context) (probe.Result, *detected) {
 	})
 	result := runProbe(session, t.plan, t.conn, t.secrets, t.how)
 	silent := answered.Err() == nil
-	answer() // ends the search
+	answer() // end the search
 	search.Wait()
 	if found == nil && silent && ctx.Err() == nil {
 		found = t.ask(ctx)
@@ -90,7 +88,7 @@ func (t talking) detect(ctx context.Context) (probe.Result, *detected) {
 	return t.elsewhere(result), nil
 }
 
-// isResponse reports whether a line is an answer of JSON-RPC.
+// isResponse reports whether a line is a JSON-RPC response.
 func isResponse(line []byte) bool {
 	var m struct {
 		Version       string `json:"jsonrpc"`
@@ -99,8 +97,8 @@ func isResponse(line []byte) bool {
 	return json.Unmarshal(line, &m) == nil && m.Version == "2.0" && (m.Result != nil || m.Error != nil)
 }
 
-// search asks the server wherever it listens until it answers, ctx ends, or it reads its
-// stdin: then it may only be slow.
+// search tries every port on which the server listens until one answers, ctx ends, or the server reads its stdin,
+// which means that it may only be slow.
 func (t talking) search(ctx context.Context) *detected {
 	for wait := headStart; ; wait *= 2 {
 		_, more := t.listens.seen()
@@ -127,7 +125,7 @@ func (t talking) search(ctx context.Context) *detected {
 	}
 }
 
-// ports are those on which the server can be reached, or of them the plan's.
+// ports returns those on which the server can be reached, or only the plan's.
 func (t talking) ports() []uint16 {
 	at, _ := t.listens.seen()
 	var all []uint16
@@ -140,7 +138,7 @@ func (t talking) ports() []uint16 {
 	return all
 }
 
-// candidates are the transports and paths that a port is asked by, in order.
+// candidates returns the transports and paths to try on a port, in order.
 func (p Plan) candidates() (all []detected) {
 	for _, row := range plan.Transports {
 		if !row.Listens {
@@ -157,7 +155,7 @@ func (p Plan) candidates() (all []detected) {
 	return all
 }
 
-// ask makes handshakes with the server where it listens, until one succeeds.
+// ask tries handshakes on the server's ports until one succeeds.
 func (t talking) ask(ctx context.Context) *detected {
 	select {
 	case <-t.process.Exited():
@@ -179,14 +177,14 @@ func (t talking) ask(ctx context.Context) *detected {
 				return nil
 			}
 			if r.Incomplete.Reason == report.ReasonTimeout {
-				break // whoever says nothing to one path does not speak HTTP
+				break // no answer on one path means that it is not HTTP
 			}
 		}
 	}
 	return nil
 }
 
-// greet makes one handshake. What the server says in it is searched like all that it says.
+// greet makes one handshake. Everything that the server sends is searched for decoys as usual.
 func (t talking) greet(ctx context.Context, to detected) probe.Result {
 	p := t.plan
 	p.Progress(fmt.Sprintf("look for MCP on port %d at %s", to.Port, to.Path))
@@ -194,11 +192,11 @@ func (t talking) greet(ctx context.Context, to detected) probe.Result {
 	conn := probe.Conn{Exited: t.process.Exited(), Received: t.secrets.Response, HTTP: p.endpoint(t.process, t.listens, uint16(to.Port))} //nolint:gosec // it is a port
 	r, _ := probe.Run(ctx, conn, probe.Options{
 		Version: Build(), GreetOnly: true, Discover: to.discover, Handshake: greetTimeout, Grace: 100 * time.Millisecond,
-	}) // an error says that ctx was cancelled
+	}) // the only error is that ctx was cancelled
 	return r
 }
 
-// elsewhere adds to why there was no handshake that the server listens.
+// elsewhere adds to a failed handshake that the server listens on a port.
 func (t talking) elsewhere(r probe.Result) probe.Result {
 	all := t.ports()
 	if len(all) == 0 || r.ProtocolVersion != "" || r.Incomplete.Reason == "" {

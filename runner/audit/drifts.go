@@ -12,14 +12,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// drifts returns how the manifest differed within the audit, in the order of the
-// moments, each moment that was compared at most once.
+// drifts returns how the manifest differed within the audit, in the order of the moments, each compared moment at
+// most once.
 //
-// What is accused differs from all that was advertised otherwise: on restart, from
-// both the first list and that after the calls, for what these have changed stays
-// so or is forgotten; for another client, and at another time, from those and from
-// the launches as it is before and after. What differs every time was not their doing. A list that had no answer at
-// first is compared with none.
+// A reported difference is one from everything that was otherwise advertised. On restart, that is the first list and
+// the list after the calls, because changes by the calls either persist or are forgotten. For another client or time,
+// it is also the unchanged launches before and after. Differences that occur in every launch do not count. A list
+// without an answer at first is compared with none.
 func drifts(runs []observation) []rules.Drift {
 	first := exercised(runs)
 	if !first.result.Listed {
@@ -63,7 +62,7 @@ func drifts(runs []observation) []rules.Drift {
 	return some(append(all, without(found[report.MomentIdentity], restarted), without(found[report.MomentClock], restarted)))
 }
 
-// inSession returns how the lists differed after the calls. It has no resources.
+// inSession returns how the lists differed after the calls, without resources.
 func inSession(r probe.Result) rules.Drift {
 	d := rules.Drift{Moment: report.MomentSession, Drift: r.Drift, Announced: r.Announced}
 	if r.Relisted && !d.Empty() {
@@ -74,8 +73,8 @@ func inSession(r probe.Result) rules.Drift {
 	return d
 }
 
-// shown is a manifest and what is made of it, each once and only when it is needed:
-// manifests may be large, and most are the same.
+// shown holds a manifest and its derived forms, each computed once and on demand, because manifests may be large and
+// mostly equal.
 type shown struct {
 	manifest.Manifest
 	report func() report.Manifest
@@ -89,7 +88,7 @@ func show(m manifest.Manifest) *shown {
 	}
 }
 
-// same reports whether two manifests are the same, byte by byte.
+// same reports whether two manifests are equal, byte by byte.
 func (s *shown) same(as *shown) bool {
 	texts := func(m manifest.Manifest) [][]json.RawMessage {
 		return [][]json.RawMessage{{m.ServerName, m.Instructions, m.Capabilities}, m.Tools, m.Resources, m.ResourceTemplates, m.Prompts}
@@ -99,8 +98,7 @@ func (s *shown) same(as *shown) bool {
 	})
 }
 
-// differs returns how a manifest differs from each of others. Which resources there are
-// is left out, for they are a server's data.
+// differs returns how a manifest differs from each of the others, apart from the set of resources, which are data.
 func differs(moment report.Moment, others []*shown, is *shown) rules.Drift {
 	var d rules.Drift
 	for i, other := range others {
@@ -125,7 +123,7 @@ func diff(before, after *shown) report.Drift {
 	return report.DiffByName(was, is)
 }
 
-// common are the items of which other has one of the same name.
+// common returns the items that have a namesake in other.
 func common(items, other []report.Item) []report.Item {
 	names := make(map[string]bool, len(other))
 	for _, item := range other {
@@ -134,25 +132,24 @@ func common(items, other []report.Item) []report.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(item report.Item) bool { return !names[item.Name] })
 }
 
-// suspects reports whether something differed for another client or at another time,
-// in words, and not at every start.
+// suspects reports whether something differed in words for another client or at another time, but not at every start.
 func suspects(runs []observation) bool {
 	return slices.ContainsFunc(drifts(runs), func(d rules.Drift) bool {
 		return (d.Moment == report.MomentIdentity || d.Moment == report.MomentClock) && !d.Words.Empty()
 	})
 }
 
-// some leaves out the moments at which nothing differed.
+// some omits the moments without a difference.
 func some(all []rules.Drift) []rules.Drift {
 	return slices.DeleteFunc(all, func(d rules.Drift) bool { return d.Empty() })
 }
 
-// without leaves out of d what is in other, within all else.
+// without removes from d what is in other, within all else.
 func without(d, other rules.Drift) rules.Drift { return sift(d, other, false) }
 
 func within(d, other rules.Drift) rules.Drift { return sift(d, other, true) }
 
-// sift keeps what is in other, or what is not.
+// sift keeps the items that are in other, or those that are not.
 func sift(d, other rules.Drift, in bool) rules.Drift {
 	keep := func(names, others []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) != in })
@@ -161,7 +158,7 @@ func sift(d, other rules.Drift, in bool) rules.Drift {
 	return d
 }
 
-// join adds what is in other to d.
+// join adds the items of other to d.
 func join(d, other rules.Drift) rules.Drift {
 	both := func(names, others []string) []string {
 		names = slices.Concat(names, others)
@@ -172,8 +169,7 @@ func join(d, other rules.Drift) rules.Drift {
 	return d
 }
 
-// each applies a function to the parts of two drifts. The texts of what is in the
-// result are those of the first that has some.
+// each applies a function to the parts of two drifts. Texts of items in the result come from the first that has them.
 func each(a, b report.Drift, f func(a, b []string) []string) report.Drift {
 	d := report.Drift{Added: f(a.Added, b.Added), Removed: f(a.Removed, b.Removed), Changed: f(a.Changed, b.Changed)}
 	told := map[string]bool{}

@@ -8,14 +8,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// A server may say something else to another client, at another place or date. What it says there is read
-// as what it says where it is exercised; what it advertises, where it is not compared as a whole.
+// A server may say something else to another client, or at another place or date. Outputs of such launches are read
+// like those of the exercise, and so are manifests that are not compared as a whole.
 
 // maxElsewhere bounds the outputs of other launches that are read, in bytes.
 const maxElsewhere = 2 << 20
 
-// outputsOf are the outputs of all runs: those of the exercise, and of the others what is unlike them. unread are
-// the capabilities that said more than that.
+// outputsOf returns the outputs of all runs: all of the exercise, and those of other runs that differ. unread are the
+// capabilities whose outputs exceed the bound.
 func outputsOf(runs []observation) (all []rules.Output, unread map[report.Capability]bool) {
 	type key struct {
 		kind report.OutputKind
@@ -51,12 +51,12 @@ func outputsOf(runs []observation) (all []rules.Output, unread map[report.Capabi
 	return all, unread
 }
 
-// asAWhole are the launches whose manifests are compared: see drifts.
+// asAWhole lists the launches whose manifests are compared: see drifts.
 var asAWhole = []report.Moment{report.MomentRestart, report.MomentIdentity, report.MomentClock, report.LaunchWeek}
 
-// others are the manifests whose texts are read besides the first: that after the calls, where
-// the server has announced that it is another, and those of runs in other surroundings, or of any where
-// a list had no answer at first. A change that was not announced is a finding of its own.
+// others returns further manifests whose texts are read: the one after the calls if the server announced a change,
+// those of runs in other surroundings, and those of runs in which a list had no answer at first. An unannounced
+// change is a finding of its own.
 func others(runs []observation) (all []rules.Advertised) {
 	first := exercised(runs).result
 	known := []*shown{show(first.Manifest), show(first.After)}

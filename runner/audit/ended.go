@@ -6,11 +6,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Where a server ends in the call of one tool, the launch for another client goes on: it calls the others, and
-// that tool again unless a call that a model would make was the end of it. How the server fails at one call
-// says nothing of the rest, and a server that ends at an odd call is not to be spared what comes after it.
+// If a server exits during the call of a tool, the launch for another client continues: it calls the other tools, and
+// that tool again unless a call that a model would make ended the server. Failing at one call says nothing about the
+// rest, and a server must not avoid observation by exiting at an odd call.
 
-// identify makes the launch for a client of another name.
+// identify prepares the launch for another client.
 func identify(_ Plan, how *launch, runs []observation) {
 	first := exercised(runs).result
 	how.identity, how.listOnly, how.once, how.prompt, how.skip = claudeDesktop, false, true, first.Prompt, ending(runs)
@@ -19,15 +19,13 @@ func identify(_ Plan, how *launch, runs []observation) {
 	}
 }
 
-// callAgain makes a launch in which everything is called once, with arguments that it has
-// accepted.
+// callAgain prepares a launch that calls everything once, with arguments that were accepted.
 func callAgain(_ Plan, how *launch, runs []observation) {
 	first := exercised(runs).result
 	how.listOnly, how.once, how.given, how.skip, how.prompt = false, true, first.Accepted, ending(runs), first.Prompt
 }
 
-// ending is the tool in whose call the server has ended, where a model would make such a call; nil where
-// it has not.
+// ending returns the tool during whose call the server exited, if a model would make such a call; nil otherwise.
 func ending(runs []observation) []string {
 	if first := exercised(runs).result; first.EndedIn.Kind == report.CapabilityTool && !first.EndedOdd {
 		return []string{first.EndedIn.Name}
@@ -35,8 +33,8 @@ func ending(runs []observation) []string {
 	return nil
 }
 
-// goesOn is the launch that went on where the server had ended in a call; false where it
-// had not, or where not everything was called and listed again in that launch either.
+// goesOn returns the launch that continued after the server had exited during a call; false if it had not, or if not
+// everything was called and listed again in that launch.
 func goesOn(runs []observation) (next observation, ok bool) {
 	first := exercised(runs).result
 	if first.EndedIn.Kind != report.CapabilityTool || first.Incomplete.Reason != report.ReasonServerExited {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// set are the variables that the user sets, by name.
+// set returns the variables that the user sets, by name.
 func set(env []string) map[string]string {
 	all := map[string]string{}
 	for _, variable := range env {
@@ -27,8 +27,7 @@ func environmentOf(env []string) *report.Environment {
 	return &report.Environment{Names: slices.Sorted(maps.Keys(set(env)))}
 }
 
-// misled returns why an audit says nothing of the server that was named: its environment had
-// it load other code.
+// misled returns why the audit is not about the named server: its environment made it load other code.
 func misled(env []string) report.Incomplete {
 	all := set(env)
 	problem := environ.Problem(slices.Sorted(maps.Keys(all)), func(name string) string { return all[name] })

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// exposed describes what the server enables; nil where nothing was listed.
+// exposed describes what the server enables; nil if nothing was listed.
 func exposed(plan Plan, runs []observation, attacked observation, in rules.Input, rows []report.CapabilityCoverage) *report.Exposure {
 	first := exercised(runs)
 	seen := exposure.Seen{Input: in, Exercise: rows, Untraced: first.untraced, Attacked: attacked.unwatched().Reason == "" && attacked.overflow().Reason == ""}
@@ -32,10 +32,10 @@ func exposed(plan Plan, runs []observation, attacked observation, in rules.Input
 	return &found
 }
 
-// hostOf names where something was sent: the host, or its address.
+// hostOf returns the host that data was sent to, or its address.
 func hostOf(c sinkhole.Capture) string { return cmp.Or(c.Host, c.Destination.Addr().String()) }
 
-// sentIn returns what the sinkhole received during calls, the beginning of each part.
+// sentIn returns the data that the sinkhole received during calls, the beginning of each part.
 func sentIn(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) (all []exposure.Sent) {
 	for _, c := range captures {
 		where := secrets.Place(c, l)

@@ -14,21 +14,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// registries answer package managers, and whoever asks them for the newest version.
+// registries serve package managers, and clients that look for the newest version.
 var registries = append(sinkhole.RegistriesOf([]string{"npm", "pip"}).Absent,
 	"rubygems.org", "crates.io", "proxy.golang.org", "repo.maven.apache.org",
 )
 
-// codeHosts serve nothing but packages and modules.
+// codeHosts serve only packages and modules.
 var codeHosts = []string{"deno.land", "esm.sh", "unpkg.com", "jsdelivr.net", "files.pythonhosted.org"}
 
-// fetched returns why a Pass would be about code that came over the network when the server
-// started: the same command may run other code the next time. It goes by what brings code:
-// a package manager, a program or module that was written once the network had been
-// reached, and an interpreter that was given its program by a pipe or as an argument.
+// fetched returns why a Pass would be about code that was downloaded when the server started, because the same
+// command may run other code next time. Evidence is a package manager, a program or module that was written after the
+// network had been reached, or an interpreter whose program came through a pipe or as an argument.
 func fetched(plan Plan, runs []observation) report.Incomplete {
 	if plan.Network != report.NetworkAllow {
-		return report.Incomplete{} // nothing came
+		return report.Incomplete{} // nothing was received
 	}
 	f := fetching{command: plan.Command, written: map[string]bool{}}
 	for _, o := range runs {
@@ -40,21 +39,19 @@ func fetched(plan Plan, runs []observation) report.Incomplete {
 	return report.Incomplete{}
 }
 
-// fetching collects what the launches of a server show of code that came over the network.
+// fetching collects which downloaded code the launches of a server ran.
 type fetching struct {
 	command []string
-	// written are the files that were written when the network had been reached, in any
-	// launch: the next one may load them. late has when, as a number of effects, those of
-	// this launch were written first.
+	// written are files that any launch wrote after it had reached the network, because the next one may load them.
+	// late has the position of the first write in the current launch, as a number of effects.
 	written map[string]bool
 	late    map[string]int
-	// hosts are those, or else the addresses, that were reached so far; effects are those
-	// of one launch.
+	// hosts are the hosts, or else addresses, that were reached so far; effects are those of one launch.
 	hosts   []string
 	effects []profile.Effect
 }
 
-// run returns where code came from in a launch and how; how is "" if none did.
+// run returns where a launch got code from, and how; how is "" if it got none.
 func (f *fetching) run(effects []profile.Effect) (from, how string) {
 	f.effects, f.late = nil, map[string]int{}
 	for _, e := range effects {
@@ -66,7 +63,7 @@ func (f *fetching) run(effects []profile.Effect) (from, how string) {
 		case e.Kind == profile.KindConnect || e.Kind == profile.KindSend:
 			f.hosts = append(f.hosts, reached(e)...)
 		case changes(e) && (len(f.hosts) > 0 || e.Count > 1):
-			// What was done more than once may have been done later, too.
+			// A repeated effect may have occurred later, too.
 			if !f.written[e.Path] {
 				f.late[e.Path] = len(f.effects)
 			}
@@ -86,7 +83,7 @@ func (f *fetching) run(effects []profile.Effect) (from, how string) {
 	return "", ""
 }
 
-// brings says how an effect makes code of what came; "" if it does not.
+// brings returns how an effect runs downloaded code; "" if it does not.
 func (f *fetching) brings(i int, e profile.Effect) string {
 	switch e.Kind {
 	case profile.KindExec:
@@ -107,7 +104,7 @@ func (f *fetching) brings(i int, e profile.Effect) string {
 	return ""
 }
 
-// executes says how a program that was started makes code of what came.
+// executes returns how a started program runs downloaded code.
 func (f *fetching) executes(i int, e profile.Effect) string {
 	p := parseProgram(e)
 	switch {
@@ -123,14 +120,14 @@ func (f *fetching) executes(i int, e profile.Effect) string {
 	return ""
 }
 
-// interprets says how an interpreter got what came as its program.
+// interprets returns how an interpreter got downloaded code as its program.
 func (f *fetching) interprets(p program, i int, e profile.Effect) string {
 	switch {
 	case p.remote:
 		return p.name + " runs what is at a URL"
 	case p.stdin:
 		return p.name + " was given its program by a pipe"
-	case p.inline != "" && (!p.shell || strings.Contains(p.inline, "\n")) && f.follows(i) && !f.given(p.inline): // of one line are commands
+	case p.inline != "" && (!p.shell || strings.Contains(p.inline, "\n")) && f.follows(i) && !f.given(p.inline): // one line is a command
 		return p.name + " was given its program as an argument"
 	}
 	if address := codeURL.FindString(strings.Join(e.Argv.Words(), " ")); address != "" {
@@ -152,12 +149,12 @@ func (f *fetching) follows(i int) bool {
 	return slices.ContainsFunc(f.effects[:i], func(e profile.Effect) bool { return len(reached(e)) > 0 })
 }
 
-// given reports whether the command of the server has a text.
+// given reports whether the server's command contains a text.
 func (f *fetching) given(text string) bool {
 	return slices.ContainsFunc(f.command, func(arg string) bool { return strings.Contains(arg, text) })
 }
 
-// registry is the registry that was reached; "" if none was.
+// registry returns the registry that was reached; "" for none.
 func (f *fetching) registry() string {
 	i := slices.IndexFunc(f.hosts, func(host string) bool { return isOf(host, registries) })
 	if i < 0 {
@@ -166,7 +163,7 @@ func (f *fetching) registry() string {
 	return f.hosts[i]
 }
 
-// reached is the host, or else the address, that code may come from.
+// reached returns the host, or else the address, that code may come from.
 func reached(e profile.Effect) []string {
 	if e.Kind != profile.KindConnect && e.Kind != profile.KindSend {
 		return nil
@@ -181,7 +178,7 @@ func reached(e profile.Effect) []string {
 	return nil
 }
 
-// changes reports whether an effect may have changed what a file holds.
+// changes reports whether an effect may have changed the content of a file.
 func changes(e profile.Effect) bool {
 	if e.Kind != profile.KindWrite {
 		return e.Kind == profile.KindStore
@@ -190,13 +187,13 @@ func changes(e profile.Effect) bool {
 		func(call string) bool { return strings.HasPrefix(e.Operation, call) })
 }
 
-// names reports whether an argument is the name of a file, from any directory above it.
+// names reports whether an argument is the name of a file, relative to any directory above it.
 func names(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || arg != "." && strings.HasSuffix(file, "/"+strings.TrimPrefix(arg, "/")) && !path.IsAbs(arg)
 }
 
-// isOf reports whether a host is of one of some domains.
+// isOf reports whether a host belongs to one of some domains.
 func isOf(host string, domains []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	return slices.ContainsFunc(domains, func(domain string) bool {
@@ -204,8 +201,8 @@ func isOf(host string, domains []string) bool {
 	})
 }
 
-// What code is, by its name: source that an interpreter reads; what a loader maps, whose
-// reads are no effects; and directories from which modules are loaded.
+// How code is recognized by its name: source that an interpreter reads, files that a loader maps without reads that
+// are effects, and directories from which modules are loaded.
 var (
 	code    = lazyregexp.New(`\.(?:[cm]?[jt]sx?|py[cwz]?|pth|rb|p[lm]|php|lua|sh|bash|ps1|wasm|clj|groovy|exs?)$`)
 	loaded  = lazyregexp.New(`\.(?:so(?:\.[\d.]+)?|node|wasm|dll|jar|class|whl|egg)$`)

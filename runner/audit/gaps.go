@@ -13,8 +13,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// gaps say what the runs could not see into. Those that a rule could depend on
-// make the audit Inconclusive besides: see overflow.
+// gaps returns what the runs could not observe. Gaps that a rule could depend on also make the audit Inconclusive:
+// see overflow.
 func gaps(installs, runs []observation, attacked, varied observation, network report.Network) []report.Gap {
 	var all collection
 	all.omitted(installs)
@@ -39,13 +39,13 @@ func gaps(installs, runs []observation, attacked, varied observation, network re
 	return all.gaps()
 }
 
-// collection sums gaps up by what they are.
+// collection sums gaps by kind.
 type collection struct {
 	list []report.Gap
 	text map[string]string
 }
 
-// add counts a gap. The first gives it the sentence that follows the number.
+// add counts a gap. The first one of a kind sets the sentence that follows the number.
 func (c *collection) add(what string, n int, sentence string) {
 	if n <= 0 {
 		return
@@ -69,7 +69,7 @@ func (c *collection) gaps() []report.Gap {
 	return c.list
 }
 
-// untried are the capabilities whose guards were not tried.
+// untried adds the capabilities whose guards were not tried.
 func (c *collection) untried(o observation) {
 	if o.how.attack != nil && o.how.impossible == nil && o.unwatched().Reason != "" {
 		c.add(report.GapUntriedGuards, 1, "the launch in which guards were to be tried: "+o.unwatched().Message)
@@ -80,8 +80,7 @@ func (c *collection) untried(o observation) {
 	}
 }
 
-// unendured are the capabilities that were not called as often as it may take for a server to
-// change.
+// unendured adds the capabilities that were called less often than it may take a server to change its behavior.
 func (c *collection) unendured(runs []observation) {
 	for _, o := range runs {
 		for _, of := range o.result.Unendured {
@@ -90,7 +89,7 @@ func (c *collection) unendured(runs []observation) {
 	}
 }
 
-// untold enters that something left the server which may depend on a secret.
+// untold adds that data left the server which may depend on a secret.
 func (c *collection) untold(o observation) {
 	if o.how.vary && o.how.impossible == nil && o.launched != nil {
 		c.add("UntestedSecrets", 1, "the launches with other decoys, which tell whether what leaves depends on a secret: "+o.launched.Error())
@@ -100,7 +99,7 @@ func (c *collection) untold(o observation) {
 	}
 }
 
-// unanswered are the capabilities that left a call without an answer.
+// unanswered adds the capabilities with a call without an answer.
 func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 	for _, row := range rows {
 		name := report.Capability{Kind: row.Kind, Name: row.Name}.String()
@@ -113,14 +112,14 @@ func (c *collection) unanswered(rows []report.CapabilityCoverage) {
 	}
 }
 
-// unheard enters the lists without an answer.
+// unheard adds the lists without an answer.
 func (c *collection) unheard(o observation) {
 	for _, kind := range o.result.Silent {
 		c.add("UnansweredLists", 1, "lists without an answer in time, such as of the kind "+string(kind)+": what the server advertises there is not known")
 	}
 }
 
-// unread are the capabilities whose texts say more than is read, or what no rule can read.
+// unread adds the capabilities with texts that exceed the bounds or that no rule can read.
 func (c *collection) unread(runs []observation) {
 	_, unread := outputsOf(runs)
 	for _, of := range slices.SortedFunc(maps.Keys(unread), func(a, b report.Capability) int { return cmp.Compare(a.String(), b.String()) }) {
@@ -131,7 +130,7 @@ func (c *collection) unread(runs []observation) {
 	}
 }
 
-// stats are the gaps of the trace itself.
+// stats adds the gaps of the trace itself.
 func (c *collection) stats(s trace.Stats) {
 	if s.Overflow {
 		c.add("TraceOverflow", 1, "the trace became too long: what came after is not known")
@@ -143,7 +142,7 @@ func (c *collection) stats(s trace.Stats) {
 	c.add("BlindedCalls", s.Blinded, "calls with arguments that the tracer could not read")
 }
 
-// cut are the ends of payloads. The sinkhole sees what is sent to other machines.
+// cut adds the truncated payloads. The sinkhole sees data that is sent to other machines.
 func (c *collection) cut(by profile.Cut, network report.Network) {
 	missing := by.Here
 	if network != report.NetworkSinkhole {
@@ -153,7 +152,7 @@ func (c *collection) cut(by profile.Cut, network report.Network) {
 		"which has the first %d of each call", trace.MaxData))
 }
 
-// effects are the gaps that show in what the server did.
+// effects adds the gaps that show in the server's behavior.
 func (c *collection) effects(effects []profile.Effect, network report.Network) {
 	for _, e := range effects {
 		switch {
@@ -167,15 +166,15 @@ func (c *collection) effects(effects []profile.Effect, network report.Network) {
 	}
 }
 
-// caught are the gaps of what came to the sinkhole.
+// caught adds the gaps of the sinkhole's captures.
 func (c *collection) caught(all caught) {
 	c.add("OpaqueTLS", all.opaque, "TLS connections that could not be ended, such as one to "+all.opaqueTo+": what was sent is not known")
 	c.add("DroppedCaptures", all.dropped, "parts of what was sent that there was no room for among the captures")
 	c.add("LostCaptures", count(all.lost), "bytes that were sent and are in no capture")
 }
 
-// count is a number of bytes that fits a Gap.
+// count converts a number of bytes to what fits a Gap.
 func count(n int64) int { return int(min(n, math.MaxInt32)) }
 
-// portTLS is where HTTPS is spoken (RFC 9110, 4.2.2).
+// portTLS is the port of HTTPS (RFC 9110, 4.2.2).
 const portTLS = 443

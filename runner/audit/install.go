@@ -17,14 +17,14 @@ import (
 
 const (
 	mostScript = 3 * time.Minute
-	// mostLeft bounds what a script has started and left behind.
+	// mostLeft bounds the wait for processes that a script leaves behind.
 	mostLeft = 5 * time.Second
-	// npm is the command that seems to run install scripts.
+	// npm is the command that appears to run install scripts.
 	npm = "/usr/bin/npm install"
 )
 
-// runScripts runs the install scripts of a package, each in a launch of its own. What they leave, the server
-// has.
+// runScripts runs the install scripts of a package, each in its own launch. The server gets the files that they
+// leave.
 func runScripts(ctx context.Context, plan Plan, launcher Launcher) (all []observation) {
 	plan.Transport = report.TransportStdio
 	for i, script := range plan.Package.Scripts {
@@ -40,9 +40,9 @@ func runScripts(ctx context.Context, plan Plan, launcher Launcher) (all []observ
 	return all
 }
 
-// await waits for a script to end, and what it has started. It has nothing to read.
+// await waits until a script and the processes that it started have ended. The script has nothing to read.
 func (t talking) await(ctx context.Context) probe.Result {
-	_ = t.stdin.Close() // it is closed once more
+	_ = t.stdin.Close() // it is closed again later
 	select {
 	case <-t.process.Exited():
 	case <-ctx.Done():
@@ -62,7 +62,7 @@ func (t talking) await(ctx context.Context) probe.Result {
 	return probe.Result{}
 }
 
-// install enters in what a script did that it was the script.
+// install marks the behavior of a script as that of the script.
 func (o *observation) install() {
 	where := ledger.Where{
 		Phase: report.PhaseInstall, Capability: report.Capability{Kind: report.CapabilityPackage, Name: o.how.script.Of}, Attribution: report.AttributionPhase,
@@ -78,8 +78,7 @@ func (o *observation) install() {
 	}
 }
 
-// uninstalled returns why a Pass would be about less than what the package is where it is installed with the
-// network.
+// uninstalled returns why a Pass would be about less than the package contains when it is installed with a network.
 func uninstalled(installs []observation) report.Incomplete {
 	for _, o := range installs {
 		reason := cmp.Or(o.unwatched(), o.overflow(), o.result.Incomplete)
@@ -103,7 +102,7 @@ func uninstalled(installs []observation) report.Incomplete {
 // failed reports whether an install script ended with an error.
 func (o observation) failed() bool { return o.status.ExitStatus() != 0 }
 
-// omitted are packages that whoever installs is left without where their scripts fail as they did here.
+// omitted returns the packages that an installation drops if their scripts fail as they did here.
 func (c *collection) omitted(installs []observation) {
 	var failed []string
 	for _, o := range installs {
@@ -115,7 +114,7 @@ func (c *collection) omitted(installs []observation) {
 		strings.Join(failed, ", "))
 }
 
-// asked is the first host that a script connected to; "" if there is none.
+// asked returns the first host that a script connected to; "" for none.
 func (o observation) asked() string {
 	for _, e := range o.profile.Effects {
 		if hosts := reached(e); len(hosts) > 0 {
@@ -125,7 +124,7 @@ func (o observation) asked() string {
 	return ""
 }
 
-// judgeInstalls returns the findings on install scripts. Nothing is declared of what they do.
+// judgeInstalls returns the findings about install scripts, for which nothing is declared.
 func judgeInstalls(plan Plan, now time.Time) []report.Finding {
 	if len(plan.installs) == 0 {
 		return nil
@@ -141,7 +140,7 @@ func judgeInstalls(plan Plan, now time.Time) []report.Finding {
 	return rules.Judge(in)
 }
 
-// withInstalls adds to what the server did what its install scripts did.
+// withInstalls adds the behavior of the install scripts to that of the server.
 func withInstalls(seen profile.Profile, installs []observation) profile.Profile {
 	for _, o := range installs {
 		seen.Join(o.profile)

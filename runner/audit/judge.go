@@ -17,7 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// inputOf returns all that the rules judge.
+// inputOf returns the input of the rules.
 func inputOf(plan Plan, runs []observation, attacked, varied observation, now time.Time) rules.Input {
 	seen, leaks := merge(runs)
 	in := seenBy(plan, runs, readScope(plan, exercised(runs)), seen, leaks, now)
@@ -32,7 +32,8 @@ func inputOf(plan Plan, runs []observation, attacked, varied observation, now ti
 	return in
 }
 
-// seenBy returns what the runs have shown, for the rules. Its conversation is of the run in which the server was exercised.
+// seenBy returns the observations of the runs as input of the rules. The conversation is that of the run that
+// exercised the server.
 func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Profile, leaks []leak.Leak, now time.Time) rules.Input {
 	first, bad := exercised(runs), pollution(runs)
 	outputs, _ := outputsOf(runs)
@@ -52,7 +53,8 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 	return in
 }
 
-// belongings are the planted files that no program changes by itself: none that is hidden, or in a hidden directory.
+// belongings returns the planted files that no program changes by itself, that is, none that is hidden or in a hidden
+// directory.
 func belongings(decoys decoy.Set) (all []string) {
 	for _, f := range decoys.Around {
 		if name, err := filepath.Rel(decoys.Home, f.Path); err == nil && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.") {
@@ -62,7 +64,7 @@ func belongings(decoys decoy.Set) (all []string) {
 	return all
 }
 
-// planted are the decoys that are files.
+// planted returns the decoys that are files.
 func planted(decoys decoy.Set) (all []rules.Decoy) {
 	for _, f := range decoys.Files {
 		all = append(all, rules.Decoy{Path: f.Path, Routine: f.Routine})
@@ -70,10 +72,9 @@ func planted(decoys decoy.Set) (all []rules.Decoy) {
 	return all
 }
 
-// identity has the metadata services that no run asked for more than which machine this is.
-// Whoever tries the services of all clouds to learn that gives up on some before it has said
-// anything: those that were connected to and never asked are taken like those that were. A
-// single one that was not asked is not known to be one of several.
+// identity returns the metadata services that every run asked only to identify the machine. A program that tries the
+// services of all clouds stops some requests before they are sent: services with a connection but no request count
+// like the others. A single one without a request does not.
 func identity(runs []observation) map[string]bool {
 	only, unasked := map[string]bool{}, map[string]bool{}
 	for _, o := range runs {
@@ -89,8 +90,8 @@ func identity(runs []observation) map[string]bool {
 	return only
 }
 
-// versions has the registries of packages that all runs asked the same: which versions there
-// are of one package. Who asks for many may tell something by their names.
+// versions returns the package registries that all runs asked the same: for the versions of one package. Many
+// different names could carry data.
 func versions(runs []observation) map[string]bool {
 	var requests map[string]string
 	for _, o := range runs {
@@ -105,8 +106,7 @@ func versions(runs []observation) map[string]bool {
 	return only
 }
 
-// complete reports whether every launch was watched to its end, and each capability
-// accepted a call.
+// complete reports whether every launch was watched to its end, and each capability accepted a call.
 func complete(runs []observation) bool {
 	_, rows := coverage(runs)
 	for _, row := range rows {
@@ -117,19 +117,18 @@ func complete(runs []observation) bool {
 	return incomplete(runs).Reason == ""
 }
 
-// readScope reads all that is declared of the server.
+// readScope reads everything that is declared about the server.
 func readScope(plan Plan, o observation) scope.Scope {
 	given := scope.Given{
 		Allow: plan.Scope, ServerJSON: plan.ServerJSON, Command: plan.named(), Home: plan.Decoys.Home, Resolvers: plan.resolvers.servers,
 	}
 	if plan.Network != report.NetworkAllow {
-		given.Gave = sinkhole.Gave // and where names are not answered, nowhere
+		given.Gave = sinkhole.Gave // without a sinkhole, names get no made-up addresses
 	}
 	return scope.Read(o.result.Manifest, given)
 }
 
-// arguments are the values that each capability was called with in any run: each run
-// has marks of its own.
+// arguments returns the values that each capability was called with in any run, because each run has its own marks.
 func arguments(runs []observation) map[report.Capability][]rules.Argument {
 	all := map[report.Capability][]rules.Argument{}
 	known := map[report.Capability]map[rules.Argument]bool{}
@@ -149,8 +148,7 @@ func arguments(runs []observation) map[report.Capability][]rules.Argument {
 	return all
 }
 
-// pollution returns the pollution of the run in which the server was exercised, or else of the
-// first that has any.
+// pollution returns the pollution of the run that exercised the server, or else of the first run that has any.
 func pollution(runs []observation) probe.Pollution {
 	bad := exercised(runs).result.Pollution
 	for _, o := range runs {

@@ -19,14 +19,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// leaving keeps what the server says in one launch, where that is compared with others.
+// leaving keeps the data that leaves the server in one launch, for comparison with other launches.
 type leaving struct {
 	on   bool
 	said []said
 	size int
-	// attributes are those that files of everybody's got.
+	// attributes are those of files in shared directories.
 	attributes []attribute
-	// unsaid and others stand for the messages and attributes beyond what is kept.
+	// unsaid and others count the messages and attributes beyond the bounds.
 	unsaid, others depend.Rest
 }
 
@@ -38,10 +38,10 @@ type attribute struct {
 	time   time.Time
 }
 
-// maxAttributes bounds them, by number.
+// maxAttributes bounds their number.
 const maxAttributes = 1024
 
-// event keeps what a file of everybody's got.
+// event keeps attributes of files in shared directories.
 func (l *leaving) event(e trace.Event) {
 	switch {
 	case !l.on || e.Op != trace.OpAttribute || e.Failed() || e.Value == "" || !everybodys(e.Path):
@@ -52,16 +52,16 @@ func (l *leaving) event(e trace.Event) {
 	}
 }
 
-// said is a message, and how many bytes had come with it.
+// said is a message, with the number of bytes received by then.
 type said struct {
 	line []byte
 	end  int64
 }
 
-// maxLeaving bounds what is kept of what the server says, in bytes.
+// maxLeaving bounds the kept messages, in bytes.
 const maxLeaving = 512 << 10
 
-// tee keeps what comes.
+// tee keeps messages and passes them on.
 func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 	if !l.on {
 		return next
@@ -76,7 +76,7 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 	}
 }
 
-// content is a message without its id, which is drawn for each launch.
+// content returns a message without its id, which differs in each launch.
 func content(line []byte) []byte {
 	var m struct{ Result, Error, Method, Params json.RawMessage }
 	if json.Unmarshal(line, &m) != nil {
@@ -85,9 +85,8 @@ func content(line []byte) []byte {
 	return slices.Concat(m.Method, m.Params, m.Result, m.Error)
 }
 
-// record collects what left the server in a launch: its answers and logs, what came to the
-// sinkhole, where it connected to, and what it put where any program of the machine finds it.
-// What else stays there does not count.
+// record collects what left the server in a launch: its answers and logs, captures of the sinkhole, destinations, and
+// files in shared directories. Other local effects do not count.
 func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record {
 	if !l.on {
 		return nil
@@ -107,7 +106,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		if c.Protocol != "dns" {
 			r.Number(p, "size", int(c.Size))
 		}
-		if port := int(c.Source.Port()); port < places.FirstEphemeral || port > places.LastEphemeral { // it was chosen
+		if port := int(c.Source.Port()); port < places.FirstEphemeral || port > places.LastEphemeral { // the server chose it
 			r.Number(p, "source port", port)
 		}
 	}
@@ -136,16 +135,15 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 	return r
 }
 
-// shared are the directories that any program of the machine reads and writes.
+// shared are the directories that every program of the machine reads and writes.
 var shared = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
-// everybodys reports whether a file is in one of them.
+// everybodys reports whether a file is in a shared directory.
 func everybodys(name string) bool {
 	return slices.ContainsFunc(shared, func(dir string) bool { return places.Below(name, dir) })
 }
 
-// dropped enters the name of a file, or the size of what was stored in one, that a call left in
-// a directory of everybody's.
+// dropped adds the name of a file, or the size of a write, in a shared directory during a call.
 func dropped(r *depend.Record, e profile.Effect, undigested func(string) string) {
 	if e.Phase != report.PhaseCall || e.Kind != profile.KindWrite && e.Kind != profile.KindStore ||
 		!everybodys(e.Path) {
@@ -159,14 +157,14 @@ func dropped(r *depend.Record, e profile.Effect, undigested func(string) string)
 	r.Add(p)
 }
 
-// sentPiece makes a piece of what the sinkhole received.
+// sentPiece converts a capture.
 func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) depend.Piece {
 	p := depend.Piece{Way: depend.Way{Where: secrets.Place(c, l), Channel: leak.Channel(strings.ToUpper(c.Protocol))}, Time: c.Time}
 	if sinkhole.Gave(c.Named, c.Destination.Addr()) {
 		p.Named = strings.ToLower(c.Named)
 	}
 	if c.Protocol == "dns" {
-		labels := strings.Split(strings.ToLower(c.Host), ".") // names that differ in case alone go to one place
+		labels := strings.Split(strings.ToLower(c.Host), ".") // DNS ignores case
 		p.Destination, p.Data = strings.Join(labels[max(0, len(labels)-2):], "."), []byte(c.Host)
 		return p
 	}
@@ -180,9 +178,9 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 	return p
 }
 
-// outlet reports whether secrets of the environment, which no trace shows to be read, could have
-// left in some launches: the server said something, or something was to reach another machine.
-// What it says may hold one in any disguise, such as spaces, colours or the choice of a word.
+// outlet reports whether secrets of the environment, whose reads no trace shows, could have left in some launches:
+// the server answered something, or sent something to another machine. An answer may hide one in any form, such as
+// spaces, colors or the choice of a word.
 func outlet(runs []observation) bool {
 	return slices.ContainsFunc(runs, func(o observation) bool {
 		return o.stderr != "" || len(o.result.Outputs) > 0 || slices.ContainsFunc(o.profile.Effects, leavesHere)

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// listenTimeout is how long a server may take to listen, as long as for its first
-	// answer; elsewhereTimeout how long when it listens on another port already.
+	// listenTimeout is how long a server may take to listen, the same as for its first answer; elsewhereTimeout
+	// applies if it already listens on another port.
 	listenTimeout    = 60 * time.Second
 	elsewhereTimeout = 10 * time.Second
-	// maxListening bounds the addresses that are kept, by number.
+	// maxListening bounds the number of kept addresses.
 	maxListening = 64
 )
 
-// listening is where the server listens, as its trace shows.
+// listening tracks where the server listens, from its trace.
 type listening struct {
 	mu sync.Mutex
 	at []netip.AddrPort
-	// more is closed when there is another.
+	// more is closed when there is another address.
 	more chan struct{}
 }
 
@@ -52,15 +52,14 @@ func (l *listening) event(e trace.Event) {
 	l.more = make(chan struct{})
 }
 
-// seen returns where the server listens so far; more is closed when that changes.
+// seen returns the addresses so far; more is closed when there is another.
 func (l *listening) seen() (at []netip.AddrPort, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.at), l.more
 }
 
-// on are the addresses to reach a port by; any port if it is 0: the first that the
-// server listens on.
+// on returns the addresses by which to reach a port; with 0, the first port that the server listens on.
 func on(at []netip.AddrPort, port uint16) []netip.AddrPort {
 	var found []netip.AddrPort
 	for _, a := range at {
@@ -74,13 +73,12 @@ func on(at []netip.AddrPort, port uint16) []netip.AddrPort {
 	return found
 }
 
-// reachable reports whether a socket that is bound to an address can be talked to from
-// within: not so one of an interface's, for there the sinkhole answers.
+// reachable reports whether a socket with this address can be reached from inside. The address of an interface
+// cannot, because the sinkhole answers there.
 func reachable(a netip.AddrPort) bool { return a.Addr().IsLoopback() || a.Addr().IsUnspecified() }
 
-// loopbacks are the addresses by which one that is listened on is reached. A socket
-// for every address of IPv6 takes IPv4 as well, unless it does not want to (ipv6(7),
-// IPV6_V6ONLY).
+// loopbacks returns the addresses by which to reach a listening socket. A wildcard socket of IPv6 accepts IPv4 as
+// well, unless it sets IPV6_V6ONLY (ipv6(7)).
 func loopbacks(a netip.AddrPort) []netip.AddrPort {
 	v4, v6 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port()), netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
 	switch {
@@ -127,7 +125,7 @@ func (p Plan) port() string {
 	return "port " + strconv.Itoa(int(p.Port))
 }
 
-// notListening says where the server listens in place of where it should.
+// notListening names the ports on which the server listens instead of the expected one.
 func (p Plan) notListening(at []netip.AddrPort) string {
 	if len(at) == 0 {
 		return fmt.Sprintf("the server did not listen on %s within %s: was it started with an HTTP transport?", p.port(), listenTimeout)
@@ -143,7 +141,7 @@ func (p Plan) notListening(at []netip.AddrPort) string {
 		strings.Join(far, ", "))
 }
 
-// ports returns those that can be reached, each once.
+// ports returns the reachable ports without duplicates.
 func ports(at []netip.AddrPort) (all []string) {
 	for _, a := range at {
 		if port := strconv.Itoa(int(a.Port())); reachable(a) && !slices.Contains(all, port) {
@@ -153,7 +151,7 @@ func ports(at []netip.AddrPort) (all []string) {
 	return all
 }
 
-// explainGuessedPort adds to why there was no handshake that the port was a guess.
+// explainGuessedPort adds to a failed handshake that the port was a guess.
 func (p Plan) explainGuessedPort(r probe.Result, port uint16) probe.Result {
 	if p.Port == 0 && r.ProtocolVersion == "" && r.Incomplete.Reason != "" {
 		r.Incomplete.Message += fmt.Sprintf(" (on port %d, the first that it listens on: --port chooses another)", port)
@@ -161,7 +159,7 @@ func (p Plan) explainGuessedPort(r probe.Result, port uint16) probe.Result {
 	return r
 }
 
-// endpoint is the server for the probe, once it listens.
+// endpoint returns the listening server as the probe's endpoint.
 func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
 	return &probe.HTTP{
 		Transport: p.Transport,
@@ -176,8 +174,7 @@ func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
 // path returns the path of the server's endpoint.
 func (p Plan) path() string { return cmp.Or(p.Path, plan.ByName(p.Transport).Path) }
 
-// dial connects to the first of the addresses that can be had, and makes the
-// connection part of the conversation.
+// dial connects to the first address that accepts, and makes the connection part of the conversation.
 func dial(ctx context.Context, process Process, at []netip.AddrPort) (net.Conn, error) {
 	err := errors.New("the server does not listen")
 	for _, a := range at {

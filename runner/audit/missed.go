@@ -8,11 +8,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// named are the absolute paths in a text.
+// named matches absolute paths in a text.
 var named = lazyregexp.New("/[^\\s'\"`:,;()]+")
 
-// missed returns why the server did not get a file without which it may have ended: one that it
-// was refused, or that its stderr names. The last is the most likely one.
+// missed returns why the server lacked a file that may have made it exit: one that it was denied, or that its stderr
+// names. The last one is the most likely.
 func (o observation) missed() string {
 	if o.withheld == nil {
 		return ""

@@ -30,35 +30,36 @@ import (
 )
 
 const (
-	// stopDeadline bounds the end of a server, drainDeadline that of its trace:
-	// a server that made more calls than can be read is cut off there.
+	// stopDeadline bounds how long stopping a server takes, and drainDeadline how long
+	// reading the rest of its trace takes.
 	stopDeadline  = 20 * time.Second
 	drainDeadline = 60 * time.Second
-	// endurance bounds for how long everything is asked again and again. It takes a second or
-	// two, by the number of requests; more only beside a busy machine.
+	// endurance bounds the repeated calls at the end of the exercise, which take a second or
+	// two on an idle machine.
 	endurance = 8 * time.Second
-	// maxStderr is how much of the end of stderr is kept, in bytes.
+	// maxStderr bounds how much of the end of stderr is kept, in bytes.
 	maxStderr = report.MaxStderrBytes
-	// scratch is the directory that arguments and roots name: every server has
-	// it, and its own files are elsewhere.
+	// scratch is the directory that arguments and roots name. Every server has it, and keeps
+	// its own files elsewhere.
 	scratch = "/tmp"
 )
 
-// observation is one run of the server, from launch to the end of its trace.
+// observation holds everything observed in one run of the server, from launch to the end
+// of its trace.
 type observation struct {
 	how launch
-	// launched is why there was no run; all else is empty then.
+	// launched is why there was no run; the other fields are then empty.
 	launched error
-	// took is how long it was from the launch to its end.
+	// took is the time from the launch to its end.
 	took time.Duration
-	// untraced: the server runs elsewhere, and only result counts.
+	// untraced is set if the server runs elsewhere. Only result is then valid.
 	untraced bool
-	// programs has those that the server was made of, by path.
+	// programs are the paths of the programs that the server consists of.
 	programs []string
 	// tracer is the backend that was used.
 	tracer plan.Tracer
-	// detected is where the server listens that did not answer on stdout; nil where
-	// that was not looked for, or not found.
+	// detected is where a server listens that did not answer on stdout; nil if that was
+	// not searched for, or not found.
 	detected *detected
 	result   probe.Result
 	profile  profile.Profile
@@ -69,111 +70,110 @@ type observation struct {
 	gid      int
 	stats    trace.Stats
 	leaks    []leak.Leak
-	// opened are the planted files that were opened, by whatever name.
+	// opened are the planted files that were opened by any name.
 	opened []string
 	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
-	// lost: the tracer went before the server did; stopping: it did so only when the server was
-	// being stopped. drained: why the trace could not be read to its end.
+	// lost is set if the tracer ended before the server, and stopping if that happened only
+	// while the server was being stopped. drained is why the trace could not be read to its end.
 	lost, stopping bool
 	drained        error
-	// exited and known say whether, and how, the server ended before it was
-	// stopped: exited without known means that the shim was lost.
+	// exited is set if the server ended before it was stopped, and known if its status is
+	// known; otherwise the shim was lost.
 	exited, known bool
-	// starved: the kernel ended one of its processes for want of memory.
+	// starved is set if the kernel killed one of its processes for lack of memory.
 	starved bool
-	// withheld is why the launcher keeps a file from the server; nil where it keeps none.
+	// withheld returns why the launcher hides a file from the server; nil if it hides none.
 	withheld func(path string) string
 	status   syscall.WaitStatus
 	stderr   string
 	notes    []string
-	// sought are the addresses on the loopback where the server looked for a service.
+	// sought are the loopback addresses where the server looked for a service.
 	sought []netip.AddrPort
-	// searched are the programs that it looked for in vain, without executing them.
+	// searched are programs that it looked for in vain, without executing them.
 	searched []string
-	// variables are those that the server's code reads, where it lacks a credential.
+	// variables are read by the server's code; set only if it lacks a credential.
 	variables []string
-	// tools are what its code may name tools by, where it was exercised.
+	// tools are possible names of tools in its code; set only if it was exercised.
 	tools  []string
 	caught caught
-	// shown has what was caught, for the report.
+	// shown are the captures for the report.
 	shown []report.Capture
-	// sent has what was caught during calls.
+	// sent are the captures during calls.
 	sent []exposure.Sent
-	// recipients are those of the messages that were caught during calls.
+	// recipients of messages that were captured during calls.
 	recipients []rules.Recipient
-	// left has what left the server, and dependences what of that depends on a decoy, where
-	// decoys are varied. varied is the other set, undecided what could not be told.
+	// left is the data that left the server. If decoys were varied, varied is the other set,
+	// dependences are the parts of the data that depend on a decoy, and undecided the decoys
+	// for which that is unknown.
 	left        *depend.Record
 	dependences []rules.Dependence
 	varied      decoy.Set
 	undecided   []string
-	// statements are those with marks that were caught where guards were tried.
+	// statements with marks that were captured while guards were tried.
 	statements []attack.Statement
-	// requests are the same by HTTP and SMTP.
+	// requests with marks, by HTTP and SMTP, from the same time.
 	requests []attack.Asking
 }
 
-// launch is one start of the server and what it is to show. The zero value is
-// the first.
+// launch describes one start of the server and its purpose. The zero value is the first,
+// which exercises it.
 type launch struct {
-	// moment says what it is for: a row of the table afterwards; "" where the server is
-	// exercised. again: it is a second such launch, to tell what differs by itself.
+	// moment names the row of the table afterwards; "" if the server is exercised. again is
+	// set for the second launch of a row, which shows what differs by itself.
 	moment report.Moment
 	again  bool
 	// impossible is why there can be no such launch.
 	impossible error
 	// clock is the time that the server sees.
 	clock trace.Clock
-	// detected is where the server is talked to, as an earlier launch has found; nil:
-	// as the plan says.
+	// detected is the endpoint that an earlier launch found; nil for the plan's.
 	detected *detected
 	// discover speaks the stateless revision.
 	discover bool
-	// listOnly: nothing is exercised.
+	// listOnly lists everything and calls nothing.
 	listOnly bool
-	// once: everything is exercised with one call each.
-	once bool
-	// identity is the client that it is started by, and what that sets.
+	// once calls everything once, or tools as often as calls says.
+	once  bool
+	calls int
+	// identity is the client, with its environment.
 	identity persona
-	// revision is the one of MCP that is asked for first; "" for the newest.
+	// revision of MCP to ask for first; "" for the newest.
 	revision string
 	// unhurried is probe.Options.Unhurried.
 	unhurried map[report.Capability]bool
-	// calls is how often each tool is called at most where once is set; 0: once.
-	calls int
-	// skip are the tools that are not called.
+	// skip are tools that are not called.
 	skip []string
-	// wait is how long nothing is asked after the lists; they are asked for again then.
+	// wait is the pause between the lists and listing again.
 	wait time.Duration
-	// refuse has every connection refused.
+	// refuse refuses every connection.
 	refuse bool
 	// untold is Start.Untold.
 	untold bool
-	// vary has what leaves compared with what leaves with other decoys, in several launches;
-	// decoys are those of one of them, nil: the plan's.
+	// vary compares what leaves the server over several launches with different decoys.
+	// decoys are those of one of these launches; nil for the plan's.
 	vary   bool
 	decoys *decoy.Set
-	// attack has guards tried; nil for none.
+	// attack tries guards; nil for none.
 	attack *attack.Plan
 	// lures, outside and project are those of Start.
 	lures, outside []string
 	project        bool
-	// standIns are programs that a stand-in answers for.
+	// standIns are programs that get a stand-in.
 	standIns []string
-	// neighbours are addresses on the loopback where the sinkhole is in place of a service.
+	// neighbours are loopback addresses where the sinkhole replaces a service.
 	neighbours []netip.AddrPort
-	// given are arguments for tools that the plan has none for: those that were accepted.
+	// given are arguments that were accepted, for tools without arguments in the plan.
 	given map[string]json.RawMessage
-	// goesOn: it does what the exercise did not, for the server had ended in a call.
+	// goesOn continues an exercise in which the server exited during a call.
 	goesOn bool
-	// prompt are the capabilities that answered at once when the server was exercised.
+	// prompt are the capabilities that answered at once during the exercise.
 	prompt map[report.Capability]bool
-	// silent are the kinds whose lists had no answer in the exercise.
+	// silent are the kinds whose lists had no answer during the exercise.
 	silent []report.CapabilityKind
-	// asked are variables that the server has asked for.
+	// asked are variables that the server asked for.
 	asked []decoy.Var
-	// script is run in place of the server.
+	// script runs instead of the server.
 	script *packages.Script
 }
 
@@ -236,7 +236,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
 			if c.Refusal != "" {
 				told.Reads = reads.fields(launcher)
-				if how.attack == nil { // there, what leads to the loopback is tried
+				if how.attack == nil { // attacks use the loopback themselves
 					told.Missed = lonely.seen(listens)
 				}
 			}
@@ -260,7 +260,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	plan.Progress("stop the server")
 	o.stopping = process.Trace().Why() == ""
 	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
-	_ = stdin.Close() // the probe has closed it, unless it is of no use to it
+	_ = stdin.Close() // the probe closes it only if it uses it
 	process.Stop(stopCtx)
 	stopped()
 
@@ -300,13 +300,13 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	return o
 }
 
-// sensitive reports whether a path is planted, or one that the rules know.
+// sensitive reports whether a path is planted, or known to the rules.
 func (p Plan) sensitive(path string) bool {
 	return rules.Sensitive(path) ||
 		slices.ContainsFunc(p.Decoys.Files, func(f decoy.File) bool { return f.Path == path })
 }
 
-// runProbe holds the session with a server.
+// runProbe runs the session with a server.
 func runProbe(ctx context.Context, plan Plan, conn probe.Conn, secrets *leak.Collector, how launch) probe.Result {
 	options := plan.options(how)
 	options.Refuse = secrets.Holds
@@ -342,7 +342,7 @@ func (p Plan) options(how launch) probe.Options {
 			options.Unhurried = how.unhurried
 		}
 	}
-	if how.vary { // a round for each call: where there is nothing new to ask, the last is asked again
+	if how.vary { // one round per call, so that a call is repeated if there are no new arguments
 		options.CallTimeout, options.Rounds, options.Settle = variedTimeout, options.MaxCalls, variedSettle
 	}
 	if how.project {
@@ -356,11 +356,11 @@ func (p Plan) options(how launch) probe.Options {
 			options.Endure *= deepTime
 		}
 	}
-	if how.attack != nil { // marks say which call an effect is of
+	if how.attack != nil { // marks attribute effects to calls
 		options.Settle, options.SettleMost = attackSettle, 5*attackSettle
 	}
 	if how.listOnly || how.once {
-		// What it does when it is left alone, the first launch has shown.
+		// The first launch has shown what the server does when it is idle.
 		options.Idle, options.Grace = 100*time.Millisecond, 500*time.Millisecond
 	}
 	return options
@@ -373,7 +373,7 @@ func describe(method string, of report.Capability) string {
 	return fmt.Sprintf("%s %s", method, of.Name)
 }
 
-// errUndrained: the trace was longer than could be read in time.
+// errUndrained means that the trace was too long to be read in time.
 var errUndrained = errors.New("the trace could not be read to its end in time")
 
 // await waits for the trace to be read to its end.

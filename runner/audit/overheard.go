@@ -10,20 +10,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// maxOverheard is how many statements are kept of the launch in which guards are tried.
+// maxOverheard bounds the statements and requests that are kept of the launch that tries guards.
 const maxOverheard = 1024
 
-// overheard has the statements in SQL and other query languages, and the operators of MongoDB, with a mark
-// that the sinkhole received.
+// overheard keeps marked SQL, marked statements of other query languages, and marked MongoDB operators that the
+// sinkhole received.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.
 	requests []attack.Asking
-	// open are the connections, by their flow.
+	// open has the connections by flow.
 	open map[uint64]*attack.Transactions
 }
 
-// capture takes in what was sent.
+// capture adds a capture.
 func (o *overheard) capture(c sinkhole.Capture) {
 	if !c.Continues {
 		o.ask(attack.Askings(c.Protocol, c.Request, c.Data, c.Time))
@@ -49,7 +49,7 @@ func (o *overheard) web(c sinkhole.Capture) {
 	if request == nil {
 		return
 	}
-	body, _ := io.ReadAll(request.Body) // the part that was kept
+	body, _ := io.ReadAll(request.Body) // as far as it was kept
 	sent := attack.Sent{Target: request.RequestURI, Kind: kind, Body: body}
 	o.ask(sent.Askings(c.Time))
 	for _, text := range sent.Phrases() {
@@ -69,7 +69,7 @@ func (o *overheard) add(s attack.Statement) {
 	}
 }
 
-// query takes in statements in SQL.
+// query adds SQL statements.
 func (o *overheard) query(c sinkhole.Capture) {
 	if o.open == nil {
 		o.open = map[uint64]*attack.Transactions{}

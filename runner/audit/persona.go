@@ -7,33 +7,32 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// persona is the client that a launch says to be, with the environment that a server finds
-// there: a server that looks for its victims finds in one launch what it looks for, and
-// one that looks for an audit finds none. The zero value is our own client in a bare environment.
+// persona is the client of a launch, with the environment that it gives to servers. A server that looks for victims
+// finds them in some launch, and one that looks for an audit finds no sign of it. The zero value is our own client in
+// a bare environment.
 //
-// Language and time zone differ only where no manifest is compared, for an honest server may
+// Language and time zone differ only in launches whose manifest is not compared, because an honest server may
 // advertise itself in the user's language.
 type persona struct {
-	// name and version are those of the client (clientInfo).
+	// name and version of the client (clientInfo).
 	name, version string
-	// parent is the program of the client that starts servers.
+	// parent is the client's program that starts servers.
 	parent string
-	// sockets: it is made with Node, which starts servers with socket pairs for their standard streams.
+	// sockets is set if the client is made with Node, which uses socket pairs for the standard streams of servers.
 	sockets bool
-	// env holds what the client sets in the environment of its servers ("NAME=value").
+	// env has the variables that the client sets for its servers ("NAME=value").
 	env []string
 }
 
-// editor holds what a terminal of Visual Studio Code sets, and the editors made of it.
+// editor has the variables of a terminal in Visual Studio Code and the editors based on it.
 var editor = []string{
 	"TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1.106.2", "VSCODE_PID=4127", "VSCODE_CRASH_REPORTER_PROCESS_TYPE=extensionHost",
 	"VSCODE_L10N_BUNDLE_LOCATION=", "DISPLAY=:0", "XDG_SESSION_TYPE=x11", "XDG_CURRENT_DESKTOP=ubuntu:GNOME",
 	"DESKTOP_SESSION=ubuntu", "XDG_RUNTIME_DIR=/run/user/1000", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
 }
 
-// The personas, by client. Their names are those that the clients give themselves. Where a server is exercised it is met by one
-// that sets nothing in its environment, and by the name that the Python SDK gives a client which has none of its own: no
-// server looks for that.
+// The personas by client, with the names that these clients use. The exercise uses a client without variables, under
+// the default name of the Python SDK, which no server looks for.
 var (
 	anyClient     = persona{name: "mcp", version: "0.1.0"}
 	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", true, slices.Concat(editor, []string{
@@ -51,7 +50,7 @@ var (
 	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
-// unless is the environment without the variables that somebody has set.
+// unless returns the environment without variables that are set already.
 func (p persona) unless(taken map[string]string) []string {
 	return slices.DeleteFunc(slices.Clone(p.env), func(variable string) bool {
 		for name := range set([]string{variable}) {
@@ -63,24 +62,23 @@ func (p persona) unless(taken map[string]string) []string {
 	})
 }
 
-// sockets reports whether the server's standard streams are socket pairs. They cannot be opened by name, as programs do that
-// log to /dev/stderr, so that no launch has them that an audit cannot do without, and nothing that listens.
+// sockets reports whether the server's standard streams are socket pairs. Sockets cannot be opened by name, which
+// programs do that log to /dev/stderr, so launches that an audit needs, and servers that listen, have pipes.
 func (how launch) sockets(plan Plan) bool {
 	return how.identity.sockets && !how.row().needed && !plan.listens()
 }
 
-// person reports whether the server runs as somebody who works at the machine. Where manifests are compared as a whole it is
-// who it was, for an honest one may advertise its home.
+// person reports whether the server runs as an ordinary user. Where whole manifests are compared, the user stays the
+// same, because an honest server may advertise its home directory.
 func (how launch) person() bool {
 	return how.identity.env != nil && !slices.Contains(asAWhole, how.moment)
 }
 
-// disguise makes the launch in which everything is called once by a client in an editor
-// of somebody abroad, with a project open, in a night of the weekend. The client speaks the oldest revision of MCP,
-// and declares no capabilities.
+// disguise prepares the launch that calls everything once, by a client in an editor abroad with an open project, in a
+// weekend night. The client speaks the oldest revision of MCP and declares no capabilities.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.project = weekend(time.Now()), true
 	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
-	how.untold = !networked(runs) // else its TLS connections would fail
+	how.untold = !networked(runs) // otherwise its TLS connections would fail
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// privileges returns what the server needed in all runs that were traced; nil where none was.
+// privileges returns what the server needed in all traced runs; nil if none was traced.
 func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Privileges {
 	var needs profile.Needs
 	var made trace.Made
@@ -57,14 +57,13 @@ func privileges(plan Plan, runs []observation, seen profile.Profile) *report.Pri
 	return p
 }
 
-// unaided reports whether a run was traced and everything in it was the server's own doing:
-// stand-ins are programs of ours. They are part of a server that does not start without.
+// unaided reports whether a run was traced and without stand-ins, which are our programs, unless the server does not
+// start without them.
 func (o observation) unaided() bool {
 	return o.launched == nil && !o.untraced && o.stats.Begun && o.how.moment != report.LaunchStandIns
 }
 
-// codePaths returns where the code of the server came from in all runs that were traced; nil
-// where not all of that is known.
+// codePaths returns where the server's code came from in all traced runs; nil if not all is known.
 func codePaths(runs []observation) []string {
 	var all []string
 	for _, o := range runs {
@@ -80,8 +79,8 @@ func codePaths(runs []observation) []string {
 	return codepath.Reduce(all)
 }
 
-// peerOf is the end point of a connection that leaves the machine, or that comes from
-// outside: what stays on the loopback no policy has to allow.
+// peerOf returns the remote end of a connection that leaves or enters the machine. No policy needs to allow the
+// loopback.
 func peerOf(e profile.Effect) (report.Peer, bool) {
 	switch e.Kind {
 	case profile.KindConnect, profile.KindSend, profile.KindListen:
@@ -96,14 +95,14 @@ func peerOf(e profile.Effect) (report.Peer, bool) {
 		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, e.Error == ""
 	}
 	if e.Port == places.PortDNS {
-		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is the name that it was asked for
+		return report.Peer{Address: e.Address, Port: e.Port, Protocol: e.Protocol}, true // Host is the requested name
 	}
 	host := e.Host
 	if profile.Local(host, e.FQDN) && !inputs.Named(host) {
-		host = e.FQDN // which a policy can allow
+		host = e.FQDN // policies can allow names
 	}
 	if host != "" {
-		address = netip.Addr{} // one name has many, and in the sinkhole others
+		address = netip.Addr{} // the sinkhole's address is not the name's
 	}
 	peer := report.Peer{Host: host, Port: e.Port, Protocol: e.Protocol}
 	if address.IsValid() {

@@ -9,15 +9,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// program says what a started program does with code, by its arguments.
+// program describes what a started program does with code, according to its arguments.
 type program struct {
 	name string
-	// installs: it fetches packages and runs them or leaves them for later. resolves: it
-	// does so if the server's own modules ask for it. downloads: it prints what it fetches.
+	// installs is set if it downloads packages and runs them or leaves them for later, and resolves if it does so
+	// when the server's modules need it. downloads is set if it prints what it downloads.
 	installs, resolves, downloads bool
-	// interprets: it runs a program that is a file; stdin: that is read from its standard
-	// input; inline: that is this argument. shell: servers run commands by it.
-	// remote: its program is a URL.
+	// interprets is set if it runs a program from a file. With stdin it comes from standard input, and inline is the
+	// program itself from an argument. shell is set for shells, and remote if the program is a URL.
 	interprets, stdin, shell, remote bool
 	inline                           string
 }
@@ -26,8 +25,8 @@ var downloading = []string{"curl", "wget", "aria2c", "http", "https", "xh", "lwp
 
 var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 
-// interpreting are the flags by which interpreters take their program as an argument:
-// single letters, that may stand behind others, and words.
+// interpreting lists the flags by which interpreters take their program as an argument: single letters, which may be
+// combined, and words.
 var interpreting = map[string]struct {
 	letters string
 	words   []string
@@ -37,11 +36,11 @@ var interpreting = map[string]struct {
 	"sh": {"c", nil}, "bash": {"c", nil}, "dash": {"c", nil}, "ash": {"c", nil}, "zsh": {"c", nil}, "ksh": {"c", nil},
 }
 
-// valued are flags of interpreters whose value is the next argument.
+// valued lists flags of interpreters whose value is the next argument.
 var valued = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "-W", "-X", "-o", "-I"}
 
-// parseProgram reads a started program's arguments. A package manager may be a script or
-// a module, and an argument of its interpreter.
+// parseProgram reads a started program's arguments. A package manager may be a script or a module, that is, an
+// argument of its interpreter.
 func parseProgram(e profile.Effect) program {
 	argv := e.Argv.Words()
 	if len(argv) == 0 {
@@ -67,7 +66,7 @@ func parseProgram(e profile.Effect) program {
 	return p
 }
 
-// takes finds where an interpreter has its program from.
+// takes finds where an interpreter gets its program from.
 func (p *program) takes(args []string) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -90,10 +89,10 @@ func (p *program) takes(args []string) {
 			return // a file or a module
 		}
 	}
-	p.stdin = p.name != "bun" && p.name != "deno" // which explain themselves
+	p.stdin = p.name != "bun" && p.name != "deno" // which print their help
 }
 
-// inlines reports whether a flag makes a program of its value.
+// inlines reports whether the value of a flag is a program.
 func (p *program) inlines(flag string) bool {
 	flags := interpreting[p.name]
 	word, _, _ := strings.Cut(flag, "=")
@@ -105,9 +104,9 @@ func isURL(arg string) bool {
 	return strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "http://")
 }
 
-// baseName is the name of a program without its directory, version and extension.
+// baseName returns the name of a program without directory, version and extension.
 func baseName(program string) string {
-	name := strings.TrimPrefix(path.Base(program), "-") // a login shell's
+	name := strings.TrimPrefix(path.Base(program), "-") // as of a login shell
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".js"), ".cjs")
 	name = strings.TrimSuffix(name, "-cli")
 	name = strings.TrimRight(name, "0123456789.")

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Files is a Launcher that opens files of the server's, to look at its programs.
+// Files is a Launcher that can open the server's files.
 type Files interface {
-	// Open opens a file as the server names it, to read some of it.
+	// Open opens a file by the server's name for it.
 	Open(path string) (File, error)
 }
 
@@ -22,10 +22,10 @@ type File interface {
 	io.Closer
 }
 
-// maxPrograms bounds the programs of a server that are kept, by number.
+// maxPrograms bounds the number of kept programs.
 const maxPrograms = 64
 
-// programs are the paths of those that a server is made of, in the order of the first time.
+// programs are the paths of the programs that a server consists of, in the order of first use.
 type programs []string
 
 func (p *programs) event(e trace.Event) {
@@ -34,8 +34,7 @@ func (p *programs) event(e trace.Event) {
 	}
 }
 
-// interpreters adds those of scripts to the code paths: the kernel starts them without a
-// call that the trace could show.
+// interpreters adds the interpreters of scripts to the code paths: the kernel starts them without a traced call.
 func (p programs) interpreters(launcher Launcher, code *profile.Code) {
 	files, ok := launcher.(Files)
 	if !ok {
@@ -48,15 +47,15 @@ func (p programs) interpreters(launcher Launcher, code *profile.Code) {
 	}
 }
 
-// maxLine is how much of a script's first line counts, in bytes (execve(2)), and
-// maxScripts how many interpreters may be scripts themselves.
+// maxLine is how much of a script's first line counts, in bytes (execve(2)), and maxScripts bounds how many
+// interpreters may be scripts themselves.
 const (
 	maxLine    = 255
 	maxScripts = 4
 )
 
-// interpretersOf are the programs that run a script, by the first lines of the script and of
-// interpreters that are scripts themselves; none of what is no script.
+// interpretersOf returns the programs that run a script, from the first lines of the script and of interpreters that
+// are scripts; none for a binary.
 func interpretersOf(files Files, program string) (all []string) {
 	for range maxScripts {
 		line, ok := bytes.CutPrefix([]byte(head(files, program, maxLine)), []byte("#!"))

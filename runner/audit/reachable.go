@@ -12,14 +12,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// A server that runs elsewhere is waited for so long: a Service has no end points
-// for a moment when its Pods come up. It is tried so often meanwhile.
+// How long to wait for a server that runs elsewhere, and how often to try: a Service briefly has no endpoints while
+// its Pods start.
 const (
 	reachDeadline = 10 * time.Second
 	reachPause    = 200 * time.Millisecond
 )
 
-// reachable returns why a server that runs elsewhere cannot be connected to.
+// reachable returns why a server that runs elsewhere cannot be reached.
 func (to Remote) reachable(ctx context.Context) report.Incomplete {
 	ctx, cancel := context.WithTimeout(ctx, reachDeadline)
 	defer cancel()
@@ -40,7 +40,7 @@ func (to Remote) reachable(ctx context.Context) report.Incomplete {
 	}
 }
 
-// try makes one connection, and says nothing.
+// try opens a connection and sends nothing.
 func (to Remote) try(ctx context.Context) error {
 	dial := to.Dial
 	if dial == nil {
@@ -55,7 +55,7 @@ func (to Remote) try(ctx context.Context) error {
 	return conn.Close()
 }
 
-// endpoint is the host and port of a URL that CheckURL has let pass.
+// endpoint returns host and port of a URL that CheckURL accepted.
 func endpoint(text string) string {
 	to, err := url.Parse(text)
 	if err != nil {
@@ -63,12 +63,12 @@ func endpoint(text string) string {
 	}
 	port := to.Port()
 	if port == "" {
-		port = to.Scheme // "http" and "https" are names of ports
+		port = to.Scheme // "http" and "https" are also port names
 	}
 	return net.JoinHostPort(to.Hostname(), port)
 }
 
-// transient tells of errors that a server gives that is only just coming up.
+// transient reports errors of a server that is just starting.
 func transient(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
 		if errors.Is(err, errno) {

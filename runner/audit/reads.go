@@ -12,19 +12,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// The bounds of the code of a server that is read: files, and bytes of one and of all.
+// Bounds on the server's code that is read: the number of files, the bytes of one, and of all.
 const (
 	maxSources     = 512
 	maxSourceSize  = 2 << 20
 	maxSourcesSize = 6 << 20
 )
 
-// reading collects which files of JavaScript and Python a server has loaded, to read in
-// them what it expects of services and of its environment. It is safe for concurrent use.
+// reading collects the JavaScript and Python files that a server has loaded, to find out what it expects of services
+// and of its environment. It is safe for concurrent use.
 type reading struct {
 	mu    sync.Mutex
 	known map[string]bool
-	// files are of JavaScript, modules of Python.
+	// files are JavaScript, modules are Python.
 	files, modules []string
 	done           bool
 }
@@ -53,8 +53,8 @@ func (r *reading) event(e trace.Event) {
 	}
 }
 
-// fields are those that the code of the server's own package reads; nil where there is none
-// that can be opened, and the second time.
+// fields returns the fields that the server's own package reads; nil if its files cannot be opened, and on the second
+// call.
 func (r *reading) fields(launcher Launcher) sources.Fields {
 	files, ok := launcher.(Files)
 	r.mu.Lock()
@@ -68,8 +68,8 @@ func (r *reading) fields(launcher Launcher) sources.Fields {
 	return reader.Fields()
 }
 
-// variables are those that the server's own package reads of its environment, those first
-// that the examples in its documentation set; nil where nothing can be opened.
+// variables returns the variables that the server's own package reads, beginning with those in its documentation's
+// examples; nil if nothing can be opened.
 func (r *reading) variables(launcher Launcher) (names []string) {
 	add := func(found []string) { names = appendNew(names, found) }
 	files, mine := r.mine(launcher)
@@ -83,7 +83,7 @@ func (r *reading) variables(launcher Launcher) (names []string) {
 	return names
 }
 
-// tools are what may be the names of tools in the code of the server's own package.
+// tools returns possible names of tools in the code of the server's own package.
 func (r *reading) tools(launcher Launcher) (names []string) {
 	files, mine := r.mine(launcher)
 	eachText(files, mine, func(text string) { names = appendNew(names, sources.Tools(text)) })
@@ -99,7 +99,7 @@ func appendNew(names, found []string) []string {
 	return names
 }
 
-// mine are the files of the server's own package; none where nothing can be opened.
+// mine returns the files of the server's own package; none if nothing can be opened.
 func (r *reading) mine(launcher Launcher) (Files, []string) {
 	files, ok := launcher.(Files)
 	if !ok {
@@ -113,7 +113,7 @@ func (r *reading) mine(launcher Launcher) (Files, []string) {
 	return files, ownModules(r.modules)
 }
 
-// eachText shows the texts of files to read, within the bounds.
+// eachText passes the texts of files to read, within the bounds.
 func eachText(files Files, names []string, read func(text string)) {
 	left := maxSourcesSize
 	for _, name := range names {
@@ -123,10 +123,10 @@ func eachText(files Files, names []string, read func(text string)) {
 	}
 }
 
-// cached is a compiled module of Python (PEP 3147).
+// cached matches a compiled Python module (PEP 3147).
 var cached = lazyregexp.New(`^(.*/)__pycache__/([^/]+)\.cpython-\d+(?:\.opt-\d)?\.pyc$`)
 
-// sourceOf is the file of a program's text that a read tells of; "" if it is none.
+// sourceOf returns the source file that a read belongs to; "" if it is none.
 func sourceOf(name string) string {
 	if match := cached.FindStringSubmatch(name); match != nil {
 		name = match[1] + match[2] + ".py"
@@ -137,21 +137,20 @@ func sourceOf(name string) string {
 	return ""
 }
 
-// A module of Python that was installed, and one of the standard library.
+// Modules that were installed, and modules of the standard library.
 var (
 	installed = lazyregexp.New(`^(.*/(?:site|dist)-packages/)([^/]+)`)
 	standard  = lazyregexp.New(`/(?:lib|lib64|Lib)/python3[^/]*/`)
 )
 
-// ownModules are those of the package that was loaded first, or of the program itself where
-// that is in none.
+// ownModules returns the modules of the package that was loaded first, or of the program itself if that is in none.
 func ownModules(modules []string) (found []string) {
 	top := ""
 	for _, name := range modules {
 		of := ""
 		if match := installed.FindStringSubmatch(name); match != nil {
 			if of = match[0]; strings.HasPrefix(match[2], "_") {
-				continue // hooks of installers
+				continue // hooks of package installers
 			}
 		} else if standard.MatchString(name) {
 			continue
@@ -166,8 +165,8 @@ func ownModules(modules []string) (found []string) {
 	return found
 }
 
-// own are the files of the package that was loaded first, package managers left out: the
-// others are those that it depends on.
+// own returns the files of the package that was loaded first, apart from package managers. Other packages are
+// dependencies.
 func own(files []string) (found []string) {
 	top, begun := "", false
 	for _, name := range files {
@@ -185,7 +184,7 @@ func own(files []string) (found []string) {
 	return found
 }
 
-// packageOf is the directory of the package of npm that a file is in; "" outside of any.
+// packageOf returns the directory of the npm package that a file is in; "" for none.
 func packageOf(name string) string {
 	const modules = "/node_modules/"
 	i := strings.LastIndex(name, modules)
@@ -200,14 +199,14 @@ func packageOf(name string) string {
 	return name[:i] + modules + first
 }
 
-// head is the beginning of a file; "" where it cannot be opened.
+// head returns the beginning of a file; "" if it cannot be opened.
 func head(files Files, name string, most int) string {
 	file, err := files.Open(name)
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // read-only
 	text := make([]byte, max(most, 0))
-	n, _ := file.ReadAt(text, 0) // what there is of it
+	n, _ := file.ReadAt(text, 0) // a short read is fine
 	return string(text[:n])
 }

@@ -21,14 +21,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// The bounds of what is read of one message, in bytes, and of how deep its values lie.
+// Bounds on what is read of a message, in bytes, and on the depth of its values.
 const (
 	maxMessage = 256 << 10
 	maxDepth   = 12
 )
 
-// addressing are the names of fields that hold who gets a message, in lower case and without
-// what separates words.
+// addressing lists the names of fields with recipients, in lower case and without separators.
 var addressing = map[string]string{
 	"to": "To", "cc": "Cc", "bcc": "Bcc", "recipient": "To", "recipients": "To", "torecipients": "To", "ccrecipients": "Cc", "bccrecipients": "Bcc",
 	"toaddresses": "To", "ccaddresses": "Cc", "bccaddresses": "Bcc", "toemail": "To", "toemails": "To", "emailto": "To", "sendto": "To",
@@ -38,12 +37,12 @@ var addressing = map[string]string{
 var (
 	joined  = strings.NewReplacer("_", "", "-", "", " ", "")
 	mailbox = lazyregexp.New(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}`)
-	// telephone is a number with its country (ITU-T E.164), as services for messages take them.
+	// telephone matches a number with its country code (ITU-T E.164), as message services take it.
 	telephone = lazyregexp.New(`^(?:[a-z]+:)?\+\d{8,15}$`)
 	rcpt      = lazyregexp.New(`(?im)^RCPT TO:\s*<([^<>\s]{1,320})>`)
 )
 
-// addressed returns who messages were sent to during calls, by what the sinkhole received.
+// addressed returns the recipients of messages during calls, according to the sinkhole.
 func addressed(captures []sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) (all []rules.Recipient) {
 	for _, c := range captures {
 		if c.Opaque {
@@ -84,7 +83,7 @@ func inRequest(data []byte) []rules.Recipient {
 	var a addressees
 	switch kind {
 	case "application/x-www-form-urlencoded", "multipart/form-data":
-		_ = request.ParseMultipartForm(maxMessage) // what could be read of it
+		_ = request.ParseMultipartForm(maxMessage) // as far as it can be read
 		for name, values := range request.PostForm {
 			a.member(name, values, "", 0)
 		}
@@ -103,8 +102,8 @@ func inRequest(data []byte) []rules.Recipient {
 	return a.found
 }
 
-// readRequest parses an HTTP request, as far as it was kept, and returns it with the media type of its body; nil if
-// it is not one.
+// readRequest parses an HTTP request as far as it was kept, and returns it with the media type of its body; nil for
+// anything else.
 func readRequest(data []byte) (request *http.Request, kind string) {
 	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
 	if err != nil {
@@ -117,7 +116,7 @@ func readRequest(data []byte) (request *http.Request, kind string) {
 
 type addressees struct{ found []rules.Recipient }
 
-// member reads a member of an object or a field of a form. header is the one that it lies below.
+// member reads a member of an object or a field of a form below header.
 func (a *addressees) member(name string, value any, header string, depth int) {
 	folded := joined.Replace(strings.ToLower(strings.TrimRight(name, "[]0123456789")))
 	if known, ok := addressing[folded]; ok {
@@ -154,7 +153,7 @@ func (a *addressees) value(value any, header string, depth int) {
 	}
 }
 
-// text enters the addresses in the text of a field.
+// text adds the addresses in the text of a field.
 func (a *addressees) text(text, header string) {
 	found := mailbox.FindAllString(text, -1)
 	if telephone.MatchString(text) {
@@ -168,7 +167,7 @@ func (a *addressees) text(text, header string) {
 	}
 }
 
-// raw reads a message of RFC 5322 in base64, as the API of Gmail takes it.
+// raw reads an RFC 5322 message in base64, as the Gmail API takes it.
 func (a *addressees) raw(text string) {
 	text = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(text)
 	decoded, err := base64.RawStdEncoding.DecodeString(text)
@@ -186,8 +185,8 @@ func (a *addressees) raw(text string) {
 	}
 }
 
-// recipients are those of all launches. Known are those that an argument, the manifest, the
-// command or a variable names: the audit, its user, or the declaration.
+// recipients returns those of all launches. Known are those in arguments, the manifest, the command or variables,
+// which come from the audit, its user, or the declaration.
 func recipients(plan Plan, runs []observation, in rules.Input) []rules.Recipient {
 	var given []string
 	for _, variable := range slices.Concat(plan.Env, plan.Command) {

@@ -12,9 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// refuse makes the launch in which every connection is refused: each tool is called once,
-// with arguments that it has accepted, for what it does when there is no answer is code
-// of its own.
+// refuse prepares the launch in which every connection is refused: each tool is called once with accepted arguments,
+// because error handling is code of its own.
 func refuse(_ Plan, how *launch, runs []observation) {
 	how.refuse, how.once, how.listOnly = true, true, false
 	how.given = exercised(runs).result.Accepted
@@ -26,7 +25,7 @@ var (
 	errAllowed   = errors.New("the network of this audit is that of the machine")
 )
 
-// unrefusable enters why nothing would be seen with every connection refused.
+// unrefusable marks the launch as impossible if it would show nothing.
 func unrefusable(how launch, plan Plan, runs []observation) launch {
 	switch {
 	case plan.Network == report.NetworkDeny:
@@ -44,7 +43,7 @@ func networked(runs []observation) bool {
 	return len(reaching(runs)) > 0
 }
 
-// reaching are the capabilities that tried to.
+// reaching returns the capabilities that did.
 func reaching(runs []observation) map[report.Capability]bool {
 	all := map[report.Capability]bool{}
 	for _, o := range runs {
@@ -57,7 +56,7 @@ func reaching(runs []observation) map[report.Capability]bool {
 	return all
 }
 
-// leavesHere reports whether an effect was to reach another machine, or a name server.
+// leavesHere reports whether an effect was aimed at another machine or a name server.
 func leavesHere(e profile.Effect) bool {
 	address, err := netip.ParseAddr(e.Address)
 	return (e.Kind == profile.KindConnect || e.Kind == profile.KindSend) && e.Protocol != "unix" && err == nil &&
@@ -82,9 +81,9 @@ func launched(runs []observation) (all []report.Launch) {
 	return all
 }
 
-// unreused returns the effects of a launch that refused connections without those of calls
-// that led where calls of other runs did. Who keeps a connection open makes it in one call
-// for all, and in each of them where it is refused: which call it is says nothing.
+// unreused returns the effects of a launch that refused connections without those to destinations that other calls
+// contacted in other runs. A server that keeps a connection opens it in one call for all, and in each call if it is
+// refused: the call says nothing then.
 func unreused(effects []profile.Effect, others []observation) []profile.Effect {
 	known := map[string]bool{}
 	for _, o := range others {
@@ -99,8 +98,7 @@ func unreused(effects []profile.Effect, others []observation) []profile.Effect {
 	})
 }
 
-// ofCall reports whether an effect is a connection, or a look-up, of a call that leaves the
-// machine.
+// ofCall reports whether an effect is a connection or lookup of a call that leaves the machine.
 func ofCall(e profile.Effect) bool {
 	return e.Capability.Kind != report.CapabilityServer && leavesHere(e)
 }

@@ -18,17 +18,15 @@ import (
 
 // Remote is a server that runs elsewhere.
 type Remote struct {
-	// URL is the endpoint, see CheckURL.
+	// URL of the endpoint, see CheckURL.
 	URL string
-	// Header is sent with every request. Its values are in no report.
+	// Header is sent with every request. Reports never contain its values.
 	Header http.Header
-	// Dial makes a connection to the server, whatever the URL says; nil stands for
-	// the network. TLS is spoken on top of it where the URL is https.
+	// Dial connects to the server instead of the network; nil for the network. For an https URL, TLS is used on top.
 	Dial func(ctx context.Context) (net.Conn, error)
 }
 
-// CheckURL refuses what is no endpoint of a server, in words for people, without
-// the secrets that it may hold.
+// CheckURL returns an error for a URL that is no endpoint of a server, without the secrets that the URL may contain.
 func CheckURL(text string) error {
 	to, err := url.Parse(text)
 	switch {
@@ -46,11 +44,9 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Connect audits a server that runs elsewhere by what it says alone: its manifest
-// and its answers. Nothing is traced, so that the verdict is never Pass: without a
-// finding that fails, it is Inconclusive for the reason NotTraced, or for another.
-// Of plan, Command, Decoys, Network, Port and Path do not count. Errors and times
-// are those of Run.
+// Connect audits a server that runs elsewhere by its manifest and answers alone. Nothing is traced, so the verdict is
+// never Pass: without a finding that fails it, it is Inconclusive, usually with the reason NotTraced. Command,
+// Decoys, Network, Port and Path of plan are ignored. Errors and times are those of Run.
 func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	if err := CheckURL(to.URL); err != nil {
 		return report.Report{}, err
@@ -78,13 +74,13 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	}
 	ended := time.Now()
 	r := conclude(plan, runs, ended)
-	r.Probe.Depth = "" // it was not started
+	r.Probe.Depth = "" // the server was not launched
 	r.StartTime, r.EndTime = report.At(started), report.At(ended)
 	r.Server.URL = to.URL
 	switch r.Reason {
 	case report.ReasonNotTraced:
 		r.Message = untraced(r)
-	case report.ReasonNotExercised: // which is the lesser reason
+	case report.ReasonNotExercised: // the lesser reason
 		r.Reason, r.Message = report.ReasonNotTraced, untraced(r)+"; "+r.Message
 	}
 	r.Unobserved = append(r.Unobserved, report.Gap{What: "NotTraced", Count: 1,
@@ -95,15 +91,15 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 	return r, nil
 }
 
-// probeRemote holds one session with a server that runs elsewhere.
+// probeRemote runs one session with a server that runs elsewhere.
 func probeRemote(ctx context.Context, plan Plan, to Remote, how launch) observation {
-	plan.Network = report.NetworkAllow // what it sends leads to no sinkhole of ours
+	plan.Network = report.NetworkAllow // there is no sinkhole
 	return observation{untraced: true, result: runProbe(ctx, plan, probe.Conn{
 		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
 	}, leak.New(plan.Decoys), how)}
 }
 
-// untraced says what an audit that was not traced has found.
+// untraced returns the observations of an audit without a trace.
 func untraced(r report.Report) string {
 	found := "nothing was found"
 	if n := len(r.Findings); n > 0 {
@@ -112,9 +108,9 @@ func untraced(r report.Report) string {
 	return "nothing was traced, for the server runs elsewhere: in its manifest and its answers " + found
 }
 
-// hider hides the values of headers, each with and without its scheme ("Bearer x").
+// hider hides the values of headers, with and without their scheme ("Bearer x").
 func hider(header http.Header) func(string) string {
-	const shortest = 6 // bytes; what is shorter is no secret, and would hit anything
+	const shortest = 6 // bytes; shorter values are no secrets, and would match anything
 	var pairs []string
 	for _, values := range header {
 		for _, v := range values {

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// resolving is how this machine looks names up; the server has the same: that of the
-// Pod, or of whoever runs the command. The zero value is not known.
+// resolving describes how this machine, and therefore the server, resolves names. The zero value is unknown.
 type resolving struct {
 	servers []netip.Addr
-	// search are the domains that are put behind a name, in lower case.
+	// search are the search domains, in lower case.
 	search []string
 }
 

@@ -11,65 +11,59 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// After the run in which it is exercised, a server is started again, as the table
-// afterwards has it: to see whether it advertises the same then, as it is, with the
-// files that it has left (Restart), for a client of another name (Identity), with its
-// clock set forward (Clock), and as a week goes by (Week). What it does in other
-// surroundings (Disguise), when the programs that it misses are there (StandIns), when nothing
-// answers it (Refused), and what its guards let through (Attack) follows. Where a launch
-// shows another manifest, it is started once more as it is, for it may be that the
-// server advertises something else by then to everybody. Restart only lists; the
-// others also call everything, for a server may do something else then, too.
+// After the exercise, the server is launched again as the table afterwards says: to see whether it advertises the
+// same with the files that it left (Restart), for another client (Identity), with its clock set forward (Clock), and
+// as a week passes (Week). Then follow other surroundings (Disguise), stand-ins for missing programs (StandIns), a
+// network that refuses (Refused), other decoys (Decoys), and attempts on its guards (Attack). If a launch shows
+// another manifest, Restart is repeated, because the server may by then advertise something else to everybody.
+// Restart only lists; the others also call everything, because a server may behave differently in them.
 //
-// The first two are part of every audit: one that has no time to list is
-// Inconclusive. One that could not be started at a later date is a gap.
+// Restart and Identity are part of every audit: without time for them it is Inconclusive. A failed launch at another
+// time is a gap.
 
 const (
-	// mostReserved bounds what of an audit's time is kept for the launches after the
-	// first at most; of a short one, a quarter is.
+	// mostReserved bounds how much time is reserved for the launches after the exercise; of a short audit, a quarter
+	// is.
 	mostReserved = time.Minute
-	// neededLaunches is how many an audit needs after the first.
+	// neededLaunches is how many of them every audit needs.
 	neededLaunches = 2
-	// onceTimeout is how long a call may take for another client. What it does when
-	// it takes its time, the first launch has shown.
+	// onceTimeout bounds a call for another client. The exercise has shown how slow calls end.
 	onceTimeout = 2 * time.Second
-	// week is how long a week takes where it goes by fast.
+	// week is the real time in which a week passes.
 	week = 3 * time.Second
-	// mostOptional bounds a launch that no audit needs: where every connection is refused,
-	// a server may try again for as long as it likes. On a slow machine it has so many times
-	// longer than Restart took.
+	// mostOptional bounds a launch that is not needed: with every connection refused, a server may retry forever. On
+	// a slow machine it is extended by slowness times the duration of Restart.
 	mostOptional, slowness = 30 * time.Second, 4
-	// deepTime is how many times longer than that it may be at depth Deep.
+	// deepTime multiplies that time at depth Deep.
 	deepTime = 4
 )
 
 var errQuick = errors.New("probe.depth is Quick")
 
-// reserved returns what of the time of an audit the exercise does not get.
+// reserved returns how much of an audit's time the exercise does not get.
 func reserved(timeout time.Duration) time.Duration { return min(timeout/4, mostReserved) }
 
-// extra is a row of the table of launches: what one is for, and how it differs.
+// extra is a row of the table of launches.
 type extra struct {
 	moment report.Moment
 	again  bool
-	// how the server is started, for people.
+	// how describes the launch for people.
 	how string
-	// needed: an audit without it is Inconclusive. The others are not made at depth Quick.
+	// needed launches are part of every audit. The others are skipped at depth Quick.
 	needed bool
-	// most bounds its time; 0 does not. At depth Deep it is deepTime times as long. half leaves half of the time to those that follow, or less if the restart took long.
+	// most bounds its time; 0 for no bound. half leaves at least half of the remaining time to later launches, unless
+	// Restart took long.
 	most time.Duration
 	half bool
-	// when decides whether there is such a launch; nil: always.
+	// when reports whether the launch takes place; nil for always.
 	when func(plan Plan, runs []observation) bool
-	// change makes it of a launch that only lists; nil where that is all.
+	// change turns a launch that only lists into this one; nil if it only lists.
 	change func(plan Plan, how *launch, runs []observation)
-	// prevent returns why there can be no such launch, by entering it in how; nil where
-	// there always can.
+	// prevent sets how.impossible if there can be no such launch; nil if there always can.
 	prevent func(how launch, plan Plan, runs []observation) launch
 }
 
-// afterwards is the table of the launches that follow the one in which the server is
-// exercised, in their order.
+// afterwards lists the launches after the exercise, in order.
 var afterwards = []extra{
 	{moment: report.MomentRestart, how: "with the files that it had left", needed: true},
 	{moment: report.MomentIdentity, how: "for a client of another name", needed: true, half: true,
@@ -95,7 +89,7 @@ var afterwards = []extra{
 	{moment: report.LaunchAttack, how: "to try its guards", most: mostAttack, change: attackAll, prevent: unattackable},
 }
 
-// row is the row of a launch; the zero one where the server is exercised.
+// row returns the row of a launch; the zero row for the exercise.
 func (how launch) row() extra {
 	for _, row := range afterwards {
 		if row.moment == how.moment && row.again == how.again {
@@ -105,8 +99,7 @@ func (how launch) row() extra {
 	return extra{}
 }
 
-// launchAll starts the server as often as it takes, the next time when the time
-// before is over. A launch that there was no time for is an observation, too.
+// launchAll makes all launches, one after the other. A launch that there was no time for is an observation, too.
 func launchAll(ctx context.Context, plan Plan, start func(context.Context, launch) observation) []observation {
 	exercise, cancel := context.WithTimeout(ctx, plan.Timeout-reserved(plan.Timeout))
 	defer cancel()
@@ -180,7 +173,7 @@ func (row extra) within(ctx context.Context, depth report.Depth, runs []observat
 	return context.WithCancel(ctx)
 }
 
-// next decides what the launches so far leave to see; false when that is nothing.
+// next returns the next launch; false if there is none.
 func (p Plan) next(runs []observation) (launch, bool) {
 	if len(runs) == 0 {
 		return launch{asked: p.registered(), identity: anyClient}, true
@@ -190,13 +183,13 @@ func (p Plan) next(runs []observation) (launch, bool) {
 		return how, true
 	}
 	if first.result.NeedDiscover || !first.result.Listed || first.unwatched().Reason != "" || first.result.Manifest.TooLong() {
-		return launch{}, false // there is nothing to compare with, or too much to judge
+		return launch{}, false // nothing to compare with, or too much to judge
 	}
 	for _, row := range afterwards {
 		run, done := row.in(runs)
 		switch {
 		case done && row.needed && !run.compared():
-			return launch{}, false // it has shown why, and would again
+			return launch{}, false // it would fail again
 		case done, row.when != nil && !row.when(p, runs):
 			continue
 		}
@@ -211,8 +204,8 @@ func (p Plan) next(runs []observation) (launch, bool) {
 	return launch{}, false
 }
 
-// anew is the launch in which the server is exercised in place of the first one, which only
-// showed how it has to be started or talked to, or what it lacks.
+// anew returns the launch that repeats the exercise, if the first one only showed how the server must be started or
+// addressed, or what it lacks.
 func (p Plan) anew(first observation, runs []observation) (how launch, again bool) {
 	how = first.how.same()
 	if to := first.detected; to != nil {
@@ -241,12 +234,12 @@ func (p Plan) refusedMost(o observation) bool {
 	return o.result.Listed && 2*tools.Accepted < tools.Listed && o.took <= p.Timeout/3
 }
 
-// same is a launch that differs in nothing from how the server is exercised.
+// same returns a launch like the exercise.
 func (how launch) same() launch {
 	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, identity: how.identity}
 }
 
-// in is the run of a row; not done when there is none.
+// in returns the run of a row; false if there is none.
 func (row extra) in(runs []observation) (run observation, done bool) {
 	for _, o := range runs {
 		if o.how.moment == row.moment && o.how.again == row.again {
@@ -256,8 +249,8 @@ func (row extra) in(runs []observation) (run observation, done bool) {
 	return observation{}, false
 }
 
-// exercised is the run in which the server was exercised: the first, or where that
-// only showed that it has to be talked to differently, one that followed.
+// exercised returns the run that exercised the server: the first, or a later one if the first only showed how to
+// address it.
 func exercised(runs []observation) observation {
 	last := 0
 	for last+1 < len(runs) && runs[last+1].how.moment == "" {
@@ -266,18 +259,17 @@ func exercised(runs []observation) observation {
 	return runs[last]
 }
 
-// at is the first run of a moment; not done when there is none.
+// at returns the first run of a moment; false if there is none.
 func at(runs []observation, moment report.Moment) (run observation, done bool) {
 	return extra{moment: moment}.in(runs)
 }
 
-// compared reports whether a run has shown what the server advertises. Calls that come
-// to nothing after that take nothing away.
+// compared reports whether a run has listed everything. Failing calls after that do not matter.
 func (o observation) compared() bool {
 	return o.launched == nil && o.result.Listed && (o.how.once || o.unanswered().Reason == "")
 }
 
-// begin says what a launch is for, for people.
+// begin describes a launch for people.
 func begin(how launch) string {
 	switch {
 	case how.moment != "":

@@ -8,10 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// maxSearched bounds the names that are kept, by number.
+// maxSearched bounds the number of kept names.
 const maxSearched = 256
 
-// searched are the programs that were looked for in directories of programs, by name: where, and whether one was there.
+// searched holds, for programs that were looked for in directories of programs, where, and whether one was found.
 type searched map[string]*search
 
 type search struct {
@@ -38,8 +38,8 @@ func (s searched) event(e trace.Event) {
 	}
 }
 
-// inVain are the programs that were nowhere, in the order of their names. Who looks in one directory alone looks for what
-// belongs to a program in it.
+// inVain returns the programs that were found nowhere, sorted. A search in a single directory is for a part of some
+// program.
 func (s searched) inVain() (all []string) {
 	for name, is := range s {
 		if !is.found && len(is.dirs) > 1 && !strings.Contains(name, ".") && !slices.Contains(runtimesOwn, name) {
@@ -50,7 +50,8 @@ func (s searched) inVain() (all []string) {
 	return all
 }
 
-// runtimesOwn are programs that libraries of runtimes look for unasked: Python's for compilers, network interfaces and browsers.
+// runtimesOwn are programs that libraries of runtimes look for unasked: Python's for compilers, network interfaces
+// and browsers.
 var runtimesOwn = strings.Fields(`arp cc gcc ifconfig lanscan ld objdump
 	chrome chromium chromium-browser elinks epiphany firebird firefox galeon gnome-open google-chrome grail gvfs-open iceape iceweasel kfm
 	kfmclient konqueror links lynx microsoft-edge mosaic mozilla mozilla-firebird mozilla-firefox netscape opera seamonkey skipstone

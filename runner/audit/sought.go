@@ -9,18 +9,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// maxSought bounds the addresses that are kept, by number.
+// maxSought bounds the number of kept addresses.
 const maxSought = 16
 
-// sought are the addresses on the loopback that the server tried to reach, and where it may
-// have found nobody: those of services of the user's machine.
+// sought holds the loopback addresses that the server tried to reach and where it may have found nothing: services of
+// the user's machine.
 type sought struct {
 	mu sync.Mutex
 	at []netip.AddrPort
 }
 
-// event takes in an event of the trace. What came of a connection that was not waited for
-// is not in it.
+// event adds an event of the trace. It does not show how a connection ended for which the server did not wait.
 func (m *sought) event(e trace.Event) {
 	if e.Op != trace.OpConnect || e.Socket == nil || e.Socket.Protocol != "tcp" || e.Errno != "ECONNREFUSED" && e.Errno != "EINPROGRESS" {
 		return
@@ -33,7 +32,7 @@ func (m *sought) event(e trace.Event) {
 	}
 }
 
-// seen returns the addresses so far without those of ports that the server itself listens on.
+// seen returns the addresses so far, without ports on which the server itself listens.
 func (m *sought) seen(l *listening) []netip.AddrPort {
 	own, _ := l.seen()
 	m.mu.Lock()

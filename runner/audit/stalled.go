@@ -8,10 +8,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Where a launch shows the server nothing but another client, another place or another date, what
-// answered at once before answers again. One that waits then may do so until nobody looks.
+// If a launch changes only the client, place or date, calls that were answered at once before are answered again. A
+// server that waits instead may wait until it is no longer observed.
 
-// unlisted returns why it is not known what the server advertises, or does, when it is started again.
+// unlisted returns why it is unknown what the server advertises, or does, when it is launched again.
 func unlisted(runs []observation) report.Incomplete {
 	for _, o := range runs {
 		if o.how.row().needed && !o.compared() {
@@ -26,11 +26,10 @@ func unlisted(runs []observation) report.Incomplete {
 	return report.Incomplete{}
 }
 
-// unlike are the launches in which the surroundings are others, and nothing is missing.
+// unlike returns the launches in other surroundings in which nothing is missing.
 var unlike = []report.Moment{report.MomentIdentity, report.MomentClock, report.LaunchDisguise}
 
-// stalled returns why it is not known what the server does in other surroundings: it kept us waiting
-// there, and nowhere else.
+// stalled returns why it is unknown what the server does in other surroundings: it let the audit wait only there.
 func (o observation) stalled() report.Incomplete {
 	if o.launched != nil || !slices.Contains(unlike, o.how.moment) {
 		return report.Incomplete{}
@@ -45,8 +44,8 @@ func (o observation) stalled() report.Incomplete {
 	return report.Incomplete{}
 }
 
-// uncalled are the capabilities that accepted a call when the server was exercised, and did not
-// answer one in other surroundings, for want of time or because it had ended.
+// uncalled returns the capabilities that accepted a call during the exercise, but answered none in other
+// surroundings, for lack of time or because the server had exited.
 func (c *collection) uncalled(o, first observation) {
 	if o.launched != nil || !o.result.Listed || o.how.moment != report.LaunchWeek && !slices.Contains(unlike, o.how.moment) {
 		return

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxStandIns bounds the programs that get a stand-in, by number.
+	// maxStandIns bounds the number of programs that get a stand-in.
 	maxStandIns = 16
-	// standInCalls is how often each tool is called with stand-ins at most.
+	// standInCalls bounds how often each tool is called with stand-ins.
 	standInCalls = 4
 )
 
@@ -26,8 +26,8 @@ var (
 	errAllAided    = errors.New("every launch after the first has them: the server does not start without")
 )
 
-// standIn makes the launch in which the programs that the server has missed have a
-// stand-in, and the variables that it has asked for a value.
+// standIn prepares the launch with stand-ins for missing programs, and values for variables that the server asked
+// for.
 func standIn(plan Plan, how *launch, runs []observation) {
 	first := exercised(runs)
 	how.once, how.listOnly, how.calls, how.identity = true, false, standInCalls, windsurf
@@ -37,15 +37,14 @@ func standIn(plan Plan, how *launch, runs []observation) {
 	}
 }
 
-// asksOn reports whether the server asked for more when it had a variable that it had asked
-// for, or looked for more when it had a program.
+// asksOn reports whether the server asked for more once it had a variable, or looked for more once it had a program.
 func (p Plan) asksOn(runs []observation) bool {
 	before, done := at(runs, report.LaunchStandIns)
 	return done && before.launched == nil && (len(before.how.asked) > 0 && !reflect.DeepEqual(p.asked(before), before.how.asked) ||
 		len(before.how.standIns) > 0 && len(missing(runs)) > len(before.how.standIns))
 }
 
-// unmissed enters that nothing is missing, or all launches have it.
+// unmissed marks the launch as impossible if nothing is missing, or all launches have it.
 func unmissed(how launch, _ Plan, runs []observation) launch {
 	first := exercised(runs).how
 	switch {
@@ -58,9 +57,8 @@ func unmissed(how launch, _ Plan, runs []observation) launch {
 	return how
 }
 
-// coverage returns how far everything was exercised. A tool that accepted a call with
-// stand-ins alone counts: that they answered is among the gaps. So does one that was called
-// after the server had ended in the call of another.
+// coverage returns how far everything was exercised. Tools count that accepted a call only with stand-ins, which is
+// among the gaps, or only after the server had exited during the call of another tool.
 func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage) {
 	first := exercised(runs).result
 	all, rows := first.Coverage, slices.Clone(first.Exercise)
@@ -88,7 +86,7 @@ func coverage(runs []observation) (report.Coverage, []report.CapabilityCoverage)
 	return all, rows
 }
 
-// addCalls counts the calls of a tool in a further launch.
+// addCalls adds the calls of a tool in a further launch.
 func addCalls(row *report.CapabilityCoverage, all *report.Coverage, more report.CapabilityCoverage) {
 	for _, calls := range []*report.Share{&row.Calls, &all.Calls} {
 		calls.Total += more.Calls.Total
@@ -99,8 +97,7 @@ func addCalls(row *report.CapabilityCoverage, all *report.Coverage, more report.
 	}
 }
 
-// standIns are the programs of which the report says that nobody saw the server with the
-// real ones.
+// standIns returns the programs that the server was not observed with.
 func (c *collection) standIns(o observation) {
 	if o.launched == nil && len(o.how.standIns) > 0 && !slices.ContainsFunc(c.list, func(g report.Gap) bool { return g.What == "MissingPrograms" }) {
 		c.add("MissingPrograms", len(o.how.standIns), "the machine of the audit lacks programs that the server looked for, and stand-ins that print something plausible "+
@@ -108,9 +105,8 @@ func (c *collection) standIns(o observation) {
 	}
 }
 
-// missing are the programs that the server looked for along PATH in vain, in the order of
-// their names: those that it tried to execute, those of shell commands that never ran, those
-// that it said it did not find, and those that it only looked for.
+// missing returns the programs that the server looked for along PATH in vain, sorted: those that it tried to execute,
+// those of shell commands that did not run, those that it reported as not found, and those that it only looked for.
 func missing(runs []observation) []string {
 	var sought []string
 	started := map[string]bool{}
@@ -136,19 +132,18 @@ func missing(runs []observation) []string {
 	return sought[:min(len(sought), maxStandIns)]
 }
 
-// programName matches the names of programs that get a stand-in.
+// programName matches names of programs that can get a stand-in.
 var programName = lazyregexp.New(`^[A-Za-z][\w.+-]{1,31}$`)
 
-// builtins are the words of a shell's own (POSIX, Shell Command Language, 2.4 and 2.14, and
-// bash(1)), programs that runtimes start by themselves, and how runtimes write that there is none.
+// builtins are words of shells (POSIX, Shell Command Language, 2.4 and 2.14, and bash(1)), programs that runtimes
+// start by themselves, and how runtimes write "none".
 var builtins = strings.Fields(`alias bg break builtin case cd command continue declare do done echo elif else esac eval exec
 	exit export false fg fi for function getopts hash if in jobs kill let local printf pwd read readonly return set shift source
 	test then time times trap true type ulimit umask unalias unset until wait which while ldconfig uname lsb_release
 	undefined null None nil NaN`)
 
-// replaceable reports whether a program of that name gets a stand-in. What runs or fetches
-// code gets none: nobody could answer for code that never ran. Words in capitals are labels
-// that were taken for a command, such as "STDERR: not found".
+// replaceable reports whether a program of that name gets a stand-in. Programs that run or download code get none,
+// because the code would not run. Words in capitals are labels that look like a command, such as "STDERR: not found".
 func replaceable(name string) bool {
 	p := parseProgram(profile.Effect{Fact: profile.Fact{Path: name}})
 	_, fetches := pkgmanager.Of(p.name)
@@ -162,7 +157,7 @@ var (
 	assignment = lazyregexp.New(`^\w+=`)
 )
 
-// commandsOf are the programs that a shell's text runs, or looks for.
+// commandsOf returns the programs that a shell's text runs or looks for.
 func commandsOf(text string) (all []string) {
 	for _, part := range separators.Split(quoted.ReplaceAllString(text, "_"), maxStandIns) {
 		words := slices.DeleteFunc(strings.Fields(part), func(word string) bool { return strings.HasPrefix(word, "-") })
@@ -179,7 +174,7 @@ func commandsOf(text string) (all []string) {
 	return all
 }
 
-// complaints are how shells, runtimes and servers say that a program is not there.
+// complaints match how shells, runtimes and servers report a missing program.
 var complaints = []*lazyregexp.Regexp{
 	lazyregexp.New(`exec: \\?"([^"\\]+)\\?": executable file not found`), // Go
 	lazyregexp.New(`spawn ([\w.+-]+) ENOENT`),                            // Node
@@ -188,7 +183,7 @@ var complaints = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)([\w.+-]+)(?: (?:CLI|binary|executable|command))? (?:(?:is|was|are) )?not (?:installed|(?:found |available )?(?:in|on) (?:the |your |system )?\$?PATH)\b`),
 }
 
-// complainedOf are the programs that the server said to miss.
+// complainedOf returns the programs that the server reported as missing.
 func (o observation) complainedOf() (all []string) {
 	texts := []string{o.stderr}
 	for _, said := range o.result.Outputs {
@@ -201,7 +196,7 @@ func (o observation) complainedOf() (all []string) {
 			for _, found := range says.FindAllStringSubmatch(text, maxStandIns) {
 				all = append(all, found[1])
 			}
-			text = says.ReplaceAllString(text, "") // what one reads the next does not
+			text = says.ReplaceAllString(text, "") // no text is matched twice
 		}
 	}
 	return all

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// suppress marks the findings that are known and accepted, and notes what was to be
-// suppressed and did not come up: a suppression that is needed no more should go.
+// suppress marks known and accepted findings, and notes suppressions that match nothing, because they should be
+// removed.
 func suppress(r *report.Report, by []report.Suppression, now time.Time) {
 	marked, unused := report.Suppress(r.Findings, by, now)
 	r.Findings = marked

@@ -26,7 +26,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what is kept.
+// String returns the kept end.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

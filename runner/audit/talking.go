@@ -19,9 +19,9 @@ type talking struct {
 	how     launch
 }
 
-// converse holds the session, and breaks it off when the tracer is lost: what
-// the server did from then on, nobody would see. With detecting, it looks for where the
-// server listens when that does not answer on stdout.
+// converse runs the session, and ends it when the tracer is lost, because nothing that the
+// server does afterwards is observed. With detecting, it searches for the server's port if
+// the server does not answer on stdout.
 func (t talking) converse(ctx context.Context, detecting bool) (probe.Result, *detected) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,11 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// supervisorKilled is no SandboxFailed, which is retried: the server can kill its
-// supervisor in every audit.
+// supervisorKilled is not a SandboxFailed, which would be retried: the server can kill its supervisor in every audit.
 var supervisorKilled = report.Incomplete{Reason: report.ReasonServerExited, Message: ErrSupervisorKilled.Error()}
 
-// unwatched returns why a run was not watched from its beginning to its end.
+// unwatched returns why a run was not observed from beginning to end.
 func (o observation) unwatched() report.Incomplete {
 	switch {
 	case errors.Is(o.launched, trace.ErrUnavailable):
@@ -46,7 +45,7 @@ func (o observation) unwatched() report.Incomplete {
 	}
 }
 
-// tracerLost says that the tracer went, unless the server had been given up on before that.
+// tracerLost returns that the tracer ended, unless the server had been given up before.
 func (o observation) tracerLost() report.Incomplete {
 	if o.stopping && o.result.Incomplete.Reason == report.ReasonTimeout {
 		return o.unanswered()
@@ -54,8 +53,8 @@ func (o observation) tracerLost() report.Incomplete {
 	return report.Incomplete{Reason: report.ReasonTracerLost, Message: "the tracer ended while the server was running"}
 }
 
-// unheard reports whether the server has answered by a way that the trace does not
-// show, such as a program that listened in its place.
+// unheard reports whether the server answered in a way that the trace does not show, such as by a program that
+// listened in its place.
 func (o observation) unheard() bool {
 	answered := slices.ContainsFunc(o.result.Ledger, func(e ledger.Exchange) bool { return e.Received > 0 })
 	return answered && o.stats.At.Out == 0

@@ -18,8 +18,7 @@ import (
 // mostVaried bounds the launches in which decoys are varied.
 const mostVaried = 3 * time.Minute
 
-// variedTimeout is how long a call may take there: one that is given up, and made again, may have
-// sent part of what it sends.
+// variedTimeout bounds a call in them. A call that is cancelled and repeated may have sent some of its data.
 const variedTimeout = 10 * time.Second
 
 var (
@@ -28,16 +27,16 @@ var (
 	errCutShort    = errors.New("there was no time for all of them")
 )
 
-// mostVariedCalls bounds how often one tool is called in such a launch, variedCalls how often all are. A server that
-// sends one character of a key with each call begins with a dozen that all keys of an issuer share.
+// mostVariedCalls bounds the calls of one tool in such a launch, and variedCalls those of all. A server that sends
+// one character of a key per call begins with about a dozen that all keys of an issuer share.
 const mostVariedCalls, variedCalls = 20, 120
 
-// variedSettle is how long the server has to be quiet after each of them: less than in an exercise,
-// for what is compared is all that left.
+// variedSettle is how long the server must be quiet after each call: less than during the exercise, because the whole
+// launch is compared.
 const variedSettle = 20 * time.Millisecond
 
-// vary makes the launches in which everything is called a few times, with the same decoys and with
-// others, by a client in an editor. Where another launch had decoys read, they are as that.
+// vary prepares the launches that call everything a few times with the same and with other decoys, by a client in an
+// editor. If the server read decoys only in another launch, they resemble that launch.
 func vary(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.vary, how.identity = true, claudeDesktop
@@ -50,7 +49,7 @@ func vary(plan Plan, how *launch, runs []observation) {
 	}
 }
 
-// unvaried enters why nothing would be seen with other decoys.
+// unvaried marks the launches as impossible if other decoys would show nothing.
 func unvaried(how launch, plan Plan, runs []observation) launch {
 	switch {
 	case slices.ContainsFunc(runs, func(o observation) bool {
@@ -63,8 +62,8 @@ func unvaried(how launch, plan Plan, runs []observation) launch {
 	return how
 }
 
-// read are the decoy files that a server had read. Those that ordinary tools open unasked
-// count like the environment, where there is an outlet.
+// read returns the decoy files that a server had read. Files that ordinary tools open unasked count like the
+// environment: only if data could have left.
 func (p Plan) read(runs []observation) (all []decoy.ID) {
 	open := outlet(runs)
 	for _, o := range runs {
@@ -93,10 +92,9 @@ type varied struct {
 	*depend.Record
 }
 
-// varied starts the server with the same decoys and with others, in an order in which
-// nothing that only goes on, or alternates, looks like a difference between them. Where
-// something differs, it finds one decoy that this depends on, by halves, and tries that one
-// alone twice more.
+// varied starts the server with the same decoys and with others, in an order in which neither growing nor alternating
+// values look like a difference. If something differs, it finds one decoy that this depends on by bisection, and
+// changes that one alone twice more.
 func (p Plan) varied(ctx context.Context, how launch, runs []observation, start func(context.Context, launch) observation) observation {
 	other, err := p.Decoys.Other()
 	if err != nil {
@@ -118,8 +116,7 @@ func (p Plan) varied(ctx context.Context, how launch, runs []observation, start 
 	return o
 }
 
-// candidates are the decoys that a server has read, and all that it may have read without
-// a trace.
+// candidates returns the decoys that a server has read, or may have read without a trace.
 func (s *series) candidates(files []decoy.ID, variables bool) (all []decoy.ID) {
 	differing := s.plan.Decoys.Differing(s.other)
 	for _, id := range files {
@@ -153,7 +150,7 @@ func (s *series) launch(ctx context.Context, changed []decoy.ID) {
 	}
 }
 
-// records are those of the launches in which a decoy was changed, or not one was.
+// records returns those of the launches in which a decoy was changed; with nil, of those in which none was.
 func (s *series) records(of *decoy.ID) (all []*depend.Record) {
 	for _, l := range s.launches {
 		if of == nil && len(l.changed) == 0 || of != nil && slices.Contains(l.changed, *of) {
@@ -195,14 +192,13 @@ func (s *series) find(ctx context.Context, candidates []decoy.ID, files int) (al
 	return all
 }
 
-// confirming are the last launches in which a decoy was changed.
+// confirming returns the last launches in which a decoy was changed.
 func (s *series) confirming(of decoy.ID) []*depend.Record {
 	all := s.records(&of)
 	return all[len(all)-2:]
 }
 
-// halve returns a decoy that a suspect depends on: where the change of some changes it, one
-// is among these, and otherwise among the rest. It begins with files and variables.
+// halve returns a decoy that a suspect depends on, by bisection, beginning with files and variables.
 func (s *series) halve(ctx context.Context, suspect depend.Suspect, candidates []decoy.ID, files int) decoy.ID {
 	for middle := min(files, len(candidates)); len(candidates) > 1 && s.failed == nil; middle = len(candidates) / 2 {
 		if middle == 0 || middle == len(candidates) {
@@ -220,8 +216,8 @@ func (s *series) halve(ctx context.Context, suspect depend.Suspect, candidates [
 	return candidates[0]
 }
 
-// masked reports whether what differs is a few characters of the secret itself, as programs
-// show them of a key that they use ("sk-…k3Vq").
+// masked reports whether the difference is only a few characters of the secret, as programs show of a key in use
+// ("sk-…k3Vq").
 func (p Plan) masked(of decoy.ID, s depend.Suspect) bool {
 	const most, words = 15, 4
 	text := strings.Join(s.Cores, " ")
@@ -229,7 +225,7 @@ func (p Plan) masked(of decoy.ID, s depend.Suspect) bool {
 	return len(s.Cores) > 0 && len(text) <= most && len(shown) <= words && !slices.ContainsFunc(shown, func(word string) bool { return !p.Decoys.Holds(of, word) })
 }
 
-// dependence makes an input of the rules of what was found.
+// dependence converts a suspect to an input of the rules.
 func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	return rules.Dependence{
 		Leak: leak.Leak{
@@ -240,8 +236,8 @@ func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	}
 }
 
-// undecided describes what left the server and differs each time: anything if the server had read a decoy file; if it
-// had only variables, what went to another machine and is longer than a request's random ids.
+// undecided describes data that left the server and differs each time: any data if the server read a decoy file; if
+// it only had variables, data to another machine that is longer than a request's random ids.
 func (s *series) undecided(files []decoy.ID) (all []string) {
 	if slices.ContainsFunc(s.launches, func(l varied) bool { return l.Rest != s.launches[0].Rest }) {
 		all = append(all, "what left the server after the first half MiB, and was not the same in each launch: whether it holds a secret is not known")
@@ -256,7 +252,7 @@ func (s *series) undecided(files []decoy.ID) (all []string) {
 	}
 	for _, noise := range depend.NoiseOf(same[0], same[1]) {
 		if noise.Channel == leak.File || len(files) == 0 && !(noise.Long && noise.Channel.Network()) {
-			continue // the names of temporary files are drawn
+			continue // names of temporary files are random
 		}
 		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold %s, such as %s: %d bytes, %.1f bits of entropy each",
 			read, way(noise.Way), noise.Size, noise.Bits))
@@ -264,7 +260,7 @@ func (s *series) undecided(files []decoy.ID) (all []string) {
 	return all
 }
 
-// way says by which way something left, for people.
+// way describes for people how data left.
 func way(w depend.Way) string {
 	text := string(w.Channel)
 	if w.Destination != "" {

@@ -2,5 +2,5 @@ package audit
 
 import "github.com/mcpaudit/mcpaudit/runner/build"
 
-// Build is the version of this program, as reports give it.
+// Build returns the version of this program for reports.
 func Build() string { return build.Version() }
