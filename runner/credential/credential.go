@@ -1,9 +1,9 @@
-// Package credential finds credentials in texts: keys whose issuers give them a form, private
-// keys, JSON web tokens, passwords in URLs, and values behind words such as "password:" that
-// look drawn by chance. What documentation puts in their place is none.
+// Package credential finds credentials in texts: keys with their issuer's format, private keys, JSON web tokens,
+// passwords in URLs, and random-looking values behind words such as "password:". Placeholders in documentation are
+// not credentials.
 //
-// It is pure, takes linear time, and reads no more than a bounded part of each text. The
-// audit applies it to what a server says by itself.
+// It is pure, takes linear time, and reads only a bounded part of each text. The audit applies it to what a server
+// says by itself.
 package credential
 
 import (
@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Kind says how a credential is known.
+// Kind says how a credential was recognized.
 type Kind string
 
 // The kinds.
 const (
-	// Issued: it has the form that its issuer gives to all of them.
+	// Issued has the format of its issuer's keys.
 	Issued Kind = "Issued"
 	// PrivateKey is a key in PEM (RFC 7468).
 	PrivateKey Kind = "PrivateKey"
@@ -25,32 +25,31 @@ const (
 	WebToken Kind = "WebToken"
 	// URL is the password in a URL (RFC 3986, 3.2.1).
 	URL Kind = "URL"
-	// Labelled stands behind a word that calls it a credential.
+	// Labelled follows a word that calls it a credential.
 	Labelled Kind = "Labelled"
 )
 
-// Credential is one that stands in a text.
+// Credential is one credential in a text.
 type Credential struct {
 	Kind Kind
-	// What it is, for the middle of a sentence: "a Stripe key".
+	// What describes it, for the middle of a sentence: "a Stripe key".
 	What string
-	// Value is the secret part, as it stands in the text.
+	// Value is the secret part, as in the text.
 	Value string
-	// Live: it opens something if it was ever issued, and has the form and, where its
-	// issuer has one, the checksum of one that was.
+	// Live is set if it could be in use: it has the format and, if its issuer uses one, the checksum of a real
+	// credential.
 	Live bool
 
 	at int
 }
 
-// The bounds: of the text that is read, in bytes, and of what is found in it, by number.
+// Bounds on the text that is read, in bytes, and on the number of credentials found in it.
 const (
 	maxText  = 64 << 10
 	maxFound = 16
 )
 
-// Find returns the credentials in a text, in their order. Of two that overlap, the one that
-// says more is kept.
+// Find returns the credentials in a text, in order. Of two that overlap, the more specific one is kept.
 func Find(text string) []Credential {
 	text = text[:min(len(text), maxText)]
 	var all []Credential

@@ -12,16 +12,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// forms are those that issuers publish, or that all of their keys have. The first group, where
-// there is one, is the secret.
+// forms are formats that issuers publish, or that all of their keys have. The first group, if there is one, is the
+// secret.
 var forms = []struct {
-	// start begins every one: it is searched for before the form.
+	// start is the literal that every match begins with; it is searched for first.
 	start string
 	what  string
 	form  *lazyregexp.Regexp
-	// valid looks closer; nil: the form is all there is.
+	// valid checks a match further; nil if the form is sufficient.
 	valid func(string) bool
-	// doubtful: it is for tests, or for everybody to see in some of its uses.
+	// doubtful is set if it is for tests, or may be public in some uses.
 	doubtful bool
 }{
 	{"gh", "a GitHub token", word(`gh[opsur]_[A-Za-z0-9]{36}`), checksummed, false},
@@ -60,7 +60,7 @@ var forms = []struct {
 // word is a form that stands by itself.
 func word(form string) *lazyregexp.Regexp { return lazyregexp.New(`\b(` + form + `)(?:[^\w-]|$)`) }
 
-// issued finds keys that have the form of their issuer.
+// issued finds keys with the format of their issuer.
 func issued(text string) (all []Credential) {
 	for _, f := range forms {
 		if !strings.Contains(text, f.start) {
@@ -78,8 +78,8 @@ func issued(text string) (all []Credential) {
 	return all
 }
 
-// checksummed reports whether a token of GitHub or npm ends in the CRC-32 of what stands
-// before, in base 62 ("Behind GitHub's new authentication token formats", 2021).
+// checksummed reports whether a token of GitHub or npm ends in the CRC-32 of the rest, in base 62 ("Behind GitHub's
+// new authentication token formats", 2021).
 func checksummed(token string) bool {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	_, body, _ := strings.Cut(token, "_")
@@ -94,7 +94,7 @@ func checksummed(token string) bool {
 
 var pemBlock = lazyregexp.New(`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:\\r|\\n|[A-Za-z0-9+/=\s:,-])+?-----END (?:[A-Z]+ )*PRIVATE KEY-----`)
 
-// privateKeys finds keys in PEM that are keys: documentation leaves out most of them.
+// privateKeys finds complete keys in PEM; documentation omits most of the bytes.
 func privateKeys(text string) (all []Credential) {
 	if !strings.Contains(text, "PRIVATE KEY-----") {
 		return nil
@@ -114,8 +114,8 @@ func privateKeys(text string) (all []Credential) {
 	return all
 }
 
-// isKey reports whether a block holds what it says. Of those that are encrypted, or of
-// OpenSSH, the beginning has to do.
+// isKey reports whether a block contains a key of the stated type. For encrypted keys and those of OpenSSH, the
+// beginning must suffice.
 func isKey(block *pem.Block) bool {
 	_, rsa := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, ec := x509.ParseECPrivateKey(block.Bytes)
@@ -125,8 +125,7 @@ func isKey(block *pem.Block) bool {
 
 var webToken = lazyregexp.New(`\b(eyJ[\w-]{8,})\.(eyJ[\w-]{8,})\.([\w-]{16,})`)
 
-// webTokens finds signed tokens whose head names an algorithm, but for the one that
-// everybody shows (jwt.io).
+// webTokens finds signed tokens whose header names an algorithm, except the well-known example of jwt.io.
 func webTokens(text string) (all []Credential) {
 	if !strings.Contains(text, "eyJ") {
 		return nil

@@ -7,33 +7,33 @@ import (
 )
 
 const (
-	// least is how many bytes, or numbers, of one way have to depend on a secret: fewer
-	// hold next to nothing of it, and a few digits may be the same twice by chance.
+	// least is how many bytes or numbers of one way must depend on a secret: fewer carry next to nothing of it, and a
+	// few digits may be equal twice by chance.
 	least = 4
 	// maxShown bounds what is shown of each side, in bytes.
 	maxShown = 96
-	// maxSuspects bounds the ways that are looked into.
+	// maxSuspects bounds the ways that are examined.
 	maxSuspects = 8
 )
 
-// Suspect is a way by which something left that differs with the secrets.
+// Suspect is a way by which data left that differs with the secrets.
 type Suspect struct {
 	Way
 	Named string
 	Time  time.Time
-	// With left with the secrets as they were, Without with others.
+	// With is the data with the original secrets, Without the data with others.
 	With, Without string
-	// Cores are the bytes that differ, with the secrets as they were.
+	// Cores are the bytes that differ, with the original secrets.
 	Cores []string
 
 	// features are in all records with the same secrets, and in none with others.
 	features []uint64
-	// size is the sum of the weights of what differs.
+	// size is the sum of the weights of the differences.
 	size int
 }
 
-// Suspects are the ways by which something left that is in each record of launches with the
-// same secrets and in none with others, and the other way round.
+// Suspects returns the ways by which data left that is in each record of launches with the same secrets and in none
+// with others, and vice versa.
 func Suspects(same, others []*Record) (all []Suspect) {
 	with, without := differing(same, others), differing(others, same)
 	for _, s := range with {
@@ -46,13 +46,12 @@ func Suspects(same, others []*Record) (all []Suspect) {
 	return all
 }
 
-// Along reports whether a way belongs to the suspect, whichever the reason to say so of each
-// of its pieces.
+// Along reports whether a way belongs to the suspect, whatever the origin of its pieces.
 func (s Suspect) Along(w Way) bool {
 	return s.Channel == w.Channel && s.Destination == w.Destination && s.Capability == w.Capability
 }
 
-// In reports whether most of what differs is in a record.
+// In reports whether most of the differences are in a record.
 func (s Suspect) In(r *Record) bool {
 	r.index()
 	n := 0
@@ -64,8 +63,8 @@ func (s Suspect) In(r *Record) bool {
 	return 2*n > len(s.features)
 }
 
-// differing are the ways by which enough left in each of some launches that left in none of
-// others, as it was in the first.
+// differing returns the ways by which enough data left in each of some launches, as it was in the first, that left in
+// none of others.
 func differing(in, notIn []*Record) []Suspect {
 	for _, r := range slices.Concat(in, notIn) {
 		r.index()
@@ -116,14 +115,14 @@ func differing(in, notIn []*Record) []Suspect {
 	return slices.DeleteFunc(all, func(s Suspect) bool { return s.size < weighty*least })
 }
 
-// core is a run of bytes that differ, and the features that tell so.
+// core is a run of bytes that differ, with the features that show it.
 type core struct {
 	from, to int
 	features []uint64
 }
 
-// cores are the runs of a piece in which every window differs, without what the windows at
-// their ends have in common with others.
+// cores returns the runs of a piece in which every window differs, without what the windows at their ends have in
+// common with others.
 func (p Piece) cores(differs func(feature uint64) bool) (all []core) {
 	windows := p.windows()
 	for at := 0; at < len(windows); at++ {
@@ -138,8 +137,8 @@ func (p Piece) cores(differs func(feature uint64) bool) (all []core) {
 	return all
 }
 
-// unlike compares a whole piece with the one of a record that is most like it, of those that
-// left the same way. What differs is all between what the two have in common at their ends.
+// unlike compares a whole piece with the most similar one of a record that left the same way. The difference is
+// everything between their common ends.
 func (p Piece) unlike(in *Record) (all []core) {
 	feature := []uint64{p.whole()}
 	for _, other := range in.pieces {

@@ -6,28 +6,27 @@ import (
 )
 
 const (
-	// leastNoise is how many bytes of one way make noise that could hold a secret.
+	// leastNoise is how many random bytes of one way could carry a secret.
 	leastNoise = 32
-	// leastBits is how many bits of entropy each byte of it has at least. Hexadecimal digits
-	// have four, the text of people less, and a few dozen random bytes some five.
+	// leastBits is the least entropy of each byte, in bits. Hexadecimal digits have four, text less, and a few dozen
+	// random bytes about five.
 	leastBits = 3.5
-	// leastLong is the least information, in bytes, of a run that is more than an id of a request, the boundary of
-	// a form, or a hash of 32 bytes.
+	// leastLong is the least information, in bytes, of a run that is more than a request id, a form boundary, or a
+	// hash of 32 bytes.
 	leastLong = 40
 )
 
-// Noise is a way by which bytes left that differ each time, and look random.
+// Noise is a way by which random-looking bytes left that differ each time.
 type Noise struct {
 	Way
-	// Size is the number of bytes, and Bits their entropy each. Long: one run of them could hold a secret
+	// Size is the number of bytes, and Bits their entropy each. Long is set if one run of them could carry a secret
 	// and a nonce.
 	Size int
 	Bits float64
 	Long bool
 }
 
-// NoiseOf returns what differs between two launches that were the same in everything, and
-// looks random.
+// NoiseOf returns random-looking differences between two launches under equal conditions.
 func NoiseOf(one, again *Record) (all []Noise) {
 	one.index()
 	again.index()
@@ -50,7 +49,7 @@ func NoiseOf(one, again *Record) (all []Noise) {
 	return slices.DeleteFunc(all, func(n Noise) bool { return n.Size < leastNoise || n.Bits < leastBits })
 }
 
-// entropy of the bytes, by how often each comes, in bits.
+// entropy returns the entropy of a byte by frequency, in bits.
 func entropy(data []byte) (bits float64) {
 	var counts [256]int
 	for _, c := range data {

@@ -1,6 +1,6 @@
-// Package depend finds out whether what leaves a server depends on a secret, whatever was done
-// to the secret: what is the same in all launches with the same decoys, and in none with
-// others, does. It compares records of launches, and is pure.
+// Package depend tests whether data that leaves a server depends on a secret, whatever was done to the secret: it
+// does if it is the same in all launches with the same decoys, and in none with others. The package compares records
+// of launches, and is pure.
 package depend
 
 import (
@@ -16,39 +16,37 @@ import (
 )
 
 const (
-	// window is how many bytes are compared at once. A byte that differs is in so many
-	// windows.
+	// window is how many bytes are compared at once. A byte that differs is in as many windows.
 	window = 8
-	// maxRecord bounds what is kept of one launch, in bytes.
+	// maxRecord bounds the data that is kept of one launch, in bytes.
 	maxRecord = 512 << 10
 	// maxNumbers bounds the numbers of one launch.
 	maxNumbers = 4096
-	// maxPlace bounds what is shown of a piece for its place, in bytes.
+	// maxPlace bounds how much of a piece identifies its position, in bytes.
 	maxPlace = 32
-	// shortest is the shortest pause that counts: a machine that is busy makes such ones.
+	// shortest is the shortest pause that counts; a busy machine causes shorter ones.
 	shortest = 20 * time.Millisecond
 )
 
-// The weights of a byte or a number, of a pause, and of a place, which may be the same by chance in several launches
-// where a server does several things at once.
+// Weights of a byte or a number, of a pause, and of a position. The latter may agree by chance in several launches if
+// a server does several things at once.
 const (
 	weighty = 6
 	paused  = 3
 	placed  = 1
 )
 
-// Piece is something that left the server in one launch.
+// Piece is data that left the server at once.
 type Piece struct {
 	Way
 	Data []byte
 	// Time is when it left.
 	Time time.Time
-	// Named is the name that the destination's address was handed out for; "" where it was
-	// not.
+	// Named is the name for which the destination's address was given out; "" for none.
 	Named string
 }
 
-// Way is the way that something took, in one part of the session.
+// Way is the channel and destination of data in one part of the session.
 type Way struct {
 	ledger.Where
 	Channel leak.Channel
@@ -64,23 +62,23 @@ type Record struct {
 	counted  map[number]int
 	courses  map[Way]course
 	numbers  []number
-	// Rest stands for what is not kept.
+	// Rest summarizes what is not kept.
 	Rest Rest
 }
 
-// Rest is a sum over what is not kept: the same for two launches if that was the same, in any order.
+// Rest is a sum that is independent of order: it is equal for two launches if the rest was equal.
 type Rest uint64
 
 // Add adds data that is not kept.
 func (r *Rest) Add(data []byte) { *r += Rest(maphash.Bytes(seed, data)) }
 
-// course is how many pieces have taken one way, and when the last one did.
+// course counts the pieces of one way, with the time of the last one.
 type course struct {
 	pieces int
 	last   time.Time
 }
 
-// number is one of several numbers that could say something: a size, a port.
+// number is one of several numbers that could carry information: a size, a port.
 type number struct {
 	way     Way
 	named   string
@@ -88,15 +86,15 @@ type number struct {
 	feature uint64
 	what    string
 	value   int
-	// text says it for people; weight is how much it counts.
+	// text describes it for people; weight is how much it counts.
 	text   string
 	weight int
 }
 
 var seed = maphash.MakeSeed()
 
-// Add enters a piece, and its size. Secrets are in texts; who sends one as sizes sends many
-// pieces the same way.
+// Add adds a piece and its size. Sizes count only in number, because data sent as sizes takes many pieces of the same
+// way.
 func (r *Record) Add(p Piece) {
 	if room := maxRecord - r.size; len(p.Data) > room {
 		r.Rest.Add(p.Data[room:])
@@ -110,8 +108,8 @@ func (r *Record) Add(p Piece) {
 	r.features = nil
 }
 
-// Number enters a number that the way of a piece tells, such as a port or a size; what is
-// a word for it. The same number may come several times.
+// Number adds a number of a piece's way, such as a port or a size; what describes it. The same number may occur
+// several times.
 func (r *Record) Number(p Piece, what string, value int) {
 	is := number{way: Way{Channel: p.Channel, Destination: p.Destination}, what: what, value: value}
 	if r.counted == nil {
@@ -122,7 +120,7 @@ func (r *Record) Number(p Piece, what string, value int) {
 	r.enter(p, feature, fmt.Sprintf("%s %d", what, value), weighty)
 }
 
-// enter keeps a feature of a piece besides its bytes. Pauses vary too much to count in Rest.
+// enter adds a feature of a piece besides its bytes. Pauses vary too much to count in Rest.
 func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
 	if len(r.numbers) == maxNumbers {
 		if weight != paused {
@@ -134,8 +132,8 @@ func (r *Record) enter(p Piece, feature uint64, text string, weight int) {
 	r.features = nil
 }
 
-// Follow enters the place of a piece among those that take the same way, and how long the one before it was ago: what is
-// told by an order, or by pauses, is in no byte. Both vary by themselves, so that they count less.
+// Follow adds the position of a piece among those of the same way, and the pause before it, because order and pauses
+// carry information without bytes. Both vary by themselves, so they count less.
 func (r *Record) Follow(p Piece) {
 	way := Way{Channel: p.Channel, Destination: p.Destination}
 	c := r.courses[way]
@@ -150,7 +148,7 @@ func (r *Record) Follow(p Piece) {
 	}
 }
 
-// windows are the hashes of the windows of a piece; those at its ends reach beyond it.
+// windows returns hashes of the windows of a piece; those at its ends reach beyond it.
 func (p Piece) windows() []uint64 {
 	padded := slices.Concat(make([]byte, window-1), p.Data, make([]byte, window-1))
 	all := make([]uint64, 0, len(p.Data)+window-1)
@@ -160,11 +158,11 @@ func (p Piece) windows() []uint64 {
 	return all
 }
 
-// whole is the hash of all of a piece: few symbols, such as spaces and tabs, make the same
-// windows of any secret in another order.
+// whole returns the hash of a whole piece: with few symbols, such as spaces and tabs, any secret gives the same
+// windows in another order.
 func (p Piece) whole() uint64 { return maphash.Bytes(seed, p.Data) }
 
-// index makes the features known.
+// index computes the sorted features.
 func (r *Record) index() {
 	if r.features != nil {
 		return
@@ -185,14 +183,14 @@ func (r *Record) has(feature uint64) bool {
 	return found
 }
 
-// Same reports whether all that left in one launch left in the other.
+// Same reports whether everything that left in one launch left in the other.
 func (r *Record) Same(other *Record) bool {
 	r.index()
 	other.index()
 	return r.Rest == other.Rest && slices.Equal(r.features, other.features)
 }
 
-// shown is a text for people.
+// shown returns a text for people.
 func shown(data []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -23,8 +23,8 @@ const (
 	maxAsked = 8192
 )
 
-// Collector searches what the server did for secrets. Event, Capture and Response may
-// each be called from one goroutine, the others from any.
+// Collector searches the server's output for secrets. Event, Capture and Response may each be called from one
+// goroutine, the others from any.
 type Collector struct {
 	set     decoy.Set
 	matcher *decoy.Matcher
@@ -75,8 +75,8 @@ type identity struct {
 	at                    moment
 }
 
-// moment is when in the session something was seen: by the trace, by the number of
-// bytes that the server had sent, by a flow of the sinkhole, or by time.
+// moment is the time of a sighting in the session: by the trace, by the number of bytes that the server had sent, by
+// a flow of the sinkhole, or by time.
 type moment struct {
 	trace ledger.Moment // without its time, so that it can tell sightings apart
 	end   int64
@@ -235,7 +235,7 @@ type sentRequest struct {
 	time  time.Time
 }
 
-// Asked notes that a request was sent.
+// Asked records that a request was sent.
 func (c *Collector) Asked(phase report.Phase, of report.Capability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,11 +1,9 @@
-// Package leak finds out which planted secrets left the server, and how: it
-// searches what the server sent, stored, answered and said, and what programs it
-// started with, for the decoys.
+// Package leak finds out which planted secrets left the server, and how: it searches the data that the server sent,
+// stored and logged, its answers, and the arguments of programs that it started, for the decoys.
 //
-// The audit feeds a Collector from the goroutines that hold these bytes anyway,
-// and asks it at the end, when the ledger can say which call they belong to. It is
-// a record, not a judgement: runner/rules judges it. All that it holds is bounded,
-// whatever the server does, and what could not be searched is counted.
+// The audit feeds a Collector from the goroutines that handle the data anyway, and queries it at the end, when the
+// ledger can attribute the data to calls. The package records and runner/rules judges. Everything that it holds is
+// bounded, whatever the server does, and what could not be searched is counted.
 package leak
 
 import (
@@ -25,8 +23,7 @@ type Channel string
 const (
 	DNS        Channel = "DNS"
 	UnixSocket Channel = "unix socket"
-	// Answer: what was said in the session: results of tools, contents of
-	// resources, texts of prompts, errors, notifications.
+	// Answer is the conversation: results of tools, contents of resources, texts of prompts, errors, notifications.
 	Answer Channel = "answer"
 	// Stderr, and Stdout where that carries no answers, are logs.
 	Stderr Channel = "stderr"

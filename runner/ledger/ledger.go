@@ -1,10 +1,9 @@
-// Package ledger records the conversation that the probe had with the server,
-// in byte offsets, and tells which part of it an event of the trace belongs to.
+// Package ledger records the conversation between probe and server in byte offsets, and determines which part of it
+// an event of the trace belongs to.
 //
-// The probe writes it, the profile reads it. It is pure. Offsets are counted
-// by the runner on its side of the pipes (or connections) and by the trace on the
-// server's, so that no byte of content has to be compared; clocks, which runner
-// and tracer share, only tell what came soon after a response from what came late.
+// The probe writes it, the profile reads it. It is pure. The runner counts offsets on its side of the pipes (or
+// connections), and the trace on the server's, so no content has to be compared. Clocks, which runner and tracer
+// share, only distinguish what came soon after a response from what came late.
 package ledger
 
 import (
@@ -16,56 +15,50 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Exchange is one request and its response. Requests are sent one at a time, but for calls of
-// the same capability that are sent at once: these are one exchange.
-// What the runner sends besides (notifications, answers to sampling, roots and
-// elicitation) counts in the stdin offset and belongs to the exchange in
-// flight, or to the last one.
+// Exchange is one request and its response. Requests are sent one at a time, except concurrent calls of the same
+// capability, which are one exchange. Everything else that the runner sends (notifications, answers to sampling,
+// roots and elicitation) counts in the stdin offset and belongs to the exchange in flight, or to the last one.
 type Exchange struct {
 	// Phase is PhaseHandshake, PhaseList or PhaseCall.
 	Phase report.Phase
-	// Capability was called; Kind Server for handshake and list.
+	// Capability that was called; of kind Server for handshake and list.
 	Capability report.Capability
 	// Method of the request, such as "tools/call".
 	Method string
-	// SentStart and SentEnd are the request's half-open range of bytes in the
-	// stdin pipe, counted from the first byte the runner ever wrote there.
+	// SentStart and SentEnd are the request's half-open range of bytes in the stdin pipe, counted from the first byte
+	// that the runner wrote.
 	SentStart, SentEnd int64
-	// Received is the number of bytes that had come from the stdout pipe when
-	// the response was whole, its newline included; 0 while it is unanswered.
+	// Received is the number of bytes read from the stdout pipe when the response was complete, including its
+	// newline; 0 if it is unanswered.
 	Received int64
-	// Settled is when the runner stopped waiting for what the server does after
-	// its response; zero when it did not wait.
+	// Settled is when the runner stopped waiting for effects after the response; zero if it did not wait.
 	Settled time.Time
-	// StillBusy: the server was still doing things then, or had a timer set, so that
-	// what it does during the next exchange may belong to this one.
+	// StillBusy is set if the server was still active at that time, or had a timer, so that its effects during the
+	// next exchange may belong to this one.
 	StillBusy bool
-	// Repeat: the request before was a call with the same arguments, which was accepted.
+	// Repeat is set if the previous request was a call with the same arguments that was accepted.
 	Repeat bool
-	// Due is before when a StillBusy server does nothing by itself; zero if it may
-	// at once.
+	// Due is the time before which a StillBusy server is idle; zero if it may act at once.
 	Due time.Time
 }
 
-// Ledger is a session's exchanges in the order in which they were sent:
-// SentStart strictly ascends.
+// Ledger is a session's exchanges in the order of sending: SentStart is strictly ascending.
 type Ledger []Exchange
 
-// Moment holds what an event says about the part of the session that it belongs to.
-// It can be compared.
+// Moment is what an event says about its part of the session. It is comparable.
 type Moment struct {
-	// At is where the conversation was when the call was entered, Time when.
+	// At is the position in the conversation when the call was entered, and Time when that was.
 	At   trace.Position
 	Time time.Time
-	// Origins are where it was when the process, and its ancestors, were started,
-	// the oldest first; zero where there is none. Thread is the same of the thread.
+	// Origins are the positions when the process and its ancestors were started, the oldest first; zero if there is
+	// none. Thread is the same for the thread.
 	Origins [trace.MaxOrigins]trace.Position
 	Thread  trace.Position
-	// Fed is where it was when the process was last told something by another.
+	// Fed is the position when the process last read from another process.
 	Fed trace.Position
 }
 
-// MomentOf is the moment of an event.
+// MomentOf returns the moment of an event.
 func MomentOf(e trace.Event) Moment {
 	m := Moment{At: e.At, Time: e.Time, Thread: e.Thread, Fed: e.Fed}
 	copy(m.Origins[:], e.Origins)
@@ -77,16 +70,15 @@ type Where struct {
 	Phase       report.Phase
 	Capability  report.Capability
 	Attribution report.Attribution
-	// AlternativeCause is the other that may be the cause: with AttributionOverlap the earlier
-	// call, with AttributionBackground the one that it came after. With the others
-	// it is zero unless the server was still busy; of Kind Server if it was before any call.
+	// AlternativeCause is another possible cause: with AttributionOverlap the earlier call, with
+	// AttributionBackground the preceding one. Otherwise it is zero unless the server was still busy; of kind Server
+	// if it was busy before any call.
 	AlternativeCause report.Capability
-	// Repeat: the exchange that it belongs to repeats an accepted call.
+	// Repeat is set if the exchange repeats an accepted call.
 	Repeat bool
 }
 
-// Late reports whether it is work that a call did when it had been answered, or
-// that one may have done.
+// Late reports whether a call may have done this after it was answered.
 func (w Where) Late() bool {
 	switch w.Attribution {
 	case report.AttributionAfter, report.AttributionSettle:
@@ -97,8 +89,8 @@ func (w Where) Late() bool {
 	return false
 }
 
-// Note says for people by which rule an event was given to a call, where that is
-// more than its place in the conversation; "" where it is not.
+// Note describes for people by which rule an event was attributed to a call, if that is more than its position; ""
+// otherwise.
 func (w Where) Note() string {
 	switch w.Attribution {
 	case report.AttributionLineage:
@@ -116,7 +108,7 @@ func (w Where) Note() string {
 	return ""
 }
 
-// or says what else may be the cause.
+// or names the alternative cause.
 func (w Where) or() string {
 	switch w.AlternativeCause.Kind {
 	case "":
@@ -127,29 +119,27 @@ func (w Where) or() string {
 	return ", or left over from a call of " + w.AlternativeCause.String()
 }
 
-// Of tells which part of the session an event belongs to: see At.
+// Of returns the part of the session that an event belongs to: see At.
 func (l Ledger) Of(e trace.Event) Where { return l.At(MomentOf(e)) }
 
-// At tells which part of the session a moment belongs to. The first of these
-// rules that applies does:
+// At returns the part of the session that a moment belongs to, by the first rule that applies:
 //
-//   - The process, or one that it descends from, was started by a call: the call
-//     of the oldest such, by Lineage, unless that is still in flight. If a later
-//     call has given it work since, that one: by Overlap while it is in flight,
-//     else by AfterResponse, with the call that started it behind.
-//   - A request is in flight, which was begun to be read and not yet wholly
-//     answered: that one. By Overlap, with the other behind it, when an earlier
-//     call had started the thread, had left the server restless, or was never answered.
+//   - A call started the process or one of its ancestors: the call of the oldest one, by
+//     Lineage, unless it is still in flight. If a later call has given the process work,
+//     that call: by Overlap while it is in flight, else by AfterResponse, with the call that
+//     started the process as alternative.
+//   - The server has read the beginning of a request and not completely answered it: that
+//     request. By Overlap, with an earlier call as alternative, if that call started the
+//     thread, left the server restless, or was never answered.
 //   - The response was written and the settle time was not over: that request, by
-//     Settle; the next request was not yet read: that request, by AfterResponse.
-//   - Nothing of the first request was read: Startup. The end of stdin was read:
-//     Shutdown.
-//   - The last response was written: Idle. By Background, with the last call
-//     behind it, or that which had started the thread.
+//     Settle. The next request was not yet read: that request, by AfterResponse.
+//   - Nothing of the first request was read: Startup. The end of stdin was read: Shutdown.
+//   - The last response was written: Idle. By Background, with the last call, or the call
+//     that started the thread, as alternative.
 //
-// A request that was never answered stays in flight until the next one is read.
-// A response that was written counts its request as read: a server that has
-// guessed it, or has seen it without reading (tee(2)), gains nothing.
+// A request that was never answered stays in flight until the next one is read. A written
+// response counts its request as read: a server gains nothing by guessing the request, or
+// by seeing it without reading (tee(2)).
 func (l Ledger) At(m Moment) Where {
 	current, stage := l.locate(m.At)
 	from := l.lineage(m)
@@ -158,7 +148,7 @@ func (l Ledger) At(m Moment) Where {
 	}
 	if from >= 0 && !(from == current && stage == inFlight) {
 		where := Where{Phase: report.PhaseCall, Capability: l[from].Capability, Attribution: report.AttributionLineage}
-		return l.withAlternativeCause(where, from, l.unfinished(from, never)) // when it was started is not known
+		return l.withAlternativeCause(where, from, l.unfinished(from, never)) // its start is unknown
 	}
 	switch stage {
 	case before:
@@ -183,8 +173,7 @@ func (l Ledger) At(m Moment) Where {
 	return l.withAlternativeCause(where, current, l.unfinished(current, m.Time))
 }
 
-// worker is the place of what a process does that one call has started, and
-// another given work.
+// worker returns the place of work by a process that one call started, and another gave work.
 func (l Ledger) worker(started, fed int, flying bool) Where {
 	where := Where{Phase: report.PhaseCall, Capability: l[fed].Capability, Attribution: report.AttributionAfter}
 	if where = l.withAlternativeCause(where, fed, started); flying {
@@ -193,24 +182,24 @@ func (l Ledger) worker(started, fed int, flying bool) Where {
 	return where
 }
 
-// stage is how far an exchange has come.
+// stage is the state of an exchange.
 type stage int
 
 const (
-	before   stage = iota // there is none yet
-	inFlight              // read, and not wholly answered
+	before   stage = iota // before the first
+	inFlight              // read, but not completely answered
 	answered
 	over // stdin has ended
 )
 
-// locate finds the exchange that a position lies in.
+// locate finds the exchange of a position.
 func (l Ledger) locate(p trace.Position) (current int, at stage) {
 	if p.EOF {
 		return len(l) - 1, over
 	}
-	// The first exchange that the server had read nothing of.
+	// The first exchange of which the server had read nothing.
 	next := sort.Search(len(l), func(i int) bool { return l[i].SentStart >= p.In })
-	for i := next; i < len(l) && l[i].Received <= p.Out; i++ { // Received ascends where it is known
+	for i := next; i < len(l) && l[i].Received <= p.Out; i++ { // Received is ascending where it is known
 		if l[i].Received != 0 {
 			next = i + 1
 		}
@@ -224,7 +213,7 @@ func (l Ledger) locate(p trace.Position) (current int, at stage) {
 	return next - 1, answered
 }
 
-// lineage is the call in which the process was started; -1 when it was none.
+// lineage returns the call that started the process; -1 for none.
 func (l Ledger) lineage(m Moment) int {
 	for _, origin := range m.Origins {
 		if i := l.call(origin); i >= 0 {
@@ -234,9 +223,8 @@ func (l Ledger) lineage(m Moment) int {
 	return -1
 }
 
-// call is the call that was in flight at a position, or just answered: not one
-// that had settled long ago, for that the position alone does not tell. -1 when
-// there is none.
+// call returns the call that was in flight at a position, or just answered, but not one that settled long ago, which
+// the position alone does not show. -1 for none.
 func (l Ledger) call(p trace.Position) int {
 	if p == (trace.Position{}) {
 		return -1
@@ -248,7 +236,7 @@ func (l Ledger) call(p trace.Position) int {
 	return -1
 }
 
-// flight is the place of what is done during an exchange.
+// flight returns the place of what happens during an exchange.
 func (l Ledger) flight(current int, m Moment) Where {
 	e := l[current]
 	where := Where{Phase: e.Phase, Capability: e.Capability, Attribution: report.AttributionInFlight, Repeat: e.Repeat}
@@ -262,12 +250,11 @@ func (l Ledger) flight(current int, m Moment) Where {
 	return where
 }
 
-// never is a time after all that are in a ledger.
+// never is later than all times in a ledger.
 var never = time.Unix(1<<40, 0)
 
-// unfinished is an exchange before another that may still be at work by then: one
-// that was never answered, else that from which on the server has been restless
-// without a break, if its timer was due by the time. -1 when there is none.
+// unfinished returns an earlier exchange that may still be active at a time: one that was never answered, or else the
+// first since which the server has been restless without a break, if its timer was due. -1 for none.
 func (l Ledger) unfinished(current int, at time.Time) int {
 	for i := current - 1; i >= 0; i-- {
 		if l[i].Phase == report.PhaseCall && l[i].Received == 0 {
@@ -287,8 +274,7 @@ func (l Ledger) unfinished(current int, at time.Time) int {
 	return first
 }
 
-// withAlternativeCause names in where the exchange that may be the cause in place of the current
-// one, unless that makes no difference.
+// withAlternativeCause adds the exchange that may be the cause instead, unless that makes no difference.
 func (l Ledger) withAlternativeCause(where Where, current, earlier int) Where {
 	if earlier >= 0 && earlier < current && l[earlier].Capability != where.Capability {
 		where.AlternativeCause = l[earlier].Capability
@@ -296,8 +282,7 @@ func (l Ledger) withAlternativeCause(where Where, current, earlier int) Where {
 	return where
 }
 
-// behind is the call that what is done in the background came after; -1 when
-// there was none.
+// behind returns the call that preceded work in the background; -1 for none.
 func (l Ledger) behind(current int, m Moment) int {
 	if i := l.call(m.Thread); i >= 0 {
 		return i

@@ -2,8 +2,7 @@ package sources
 
 import "strings"
 
-// methods are those of JavaScript's types, with the type that has them. They are called,
-// and no fields.
+// methods are those of JavaScript's types, with their type. They are called, so they are no fields.
 var methods = func() map[string]string {
 	known := map[string]string{}
 	for kind, names := range map[string]string{
@@ -20,8 +19,8 @@ var methods = func() map[string]string {
 	return known
 }()
 
-// ignored are names of globals and of what clients, libraries and errors have: reading
-// one says nothing of an answer. To give an error would be to refuse.
+// ignored are globals and members of clients, libraries and errors, which say nothing about an answer. An answer with
+// an error would be a refusal.
 var ignored = func() map[string]bool {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(`

@@ -1,10 +1,9 @@
-// Package sources finds in the text of a program which fields it reads of the answers
-// of services: the properties that JavaScript follows one after the other, what it does
-// with them, and the schemas of Zod that it holds them against. The sinkhole makes answers
-// of these fields for calls that are refused without a word about what was missing.
+// Package sources finds which fields of a service's answers a program reads: property chains in JavaScript, what it
+// does with them, and its Zod schemas. The sinkhole answers with these fields after refusals that do not name a
+// missing field.
 //
-// It reads by patterns and knows nothing of scopes: a field that is none does no harm, for
-// nobody reads it. What it reads may be hostile: all that it keeps is bounded.
+// It reads by patterns and ignores scopes: a wrong field does no harm, because nobody reads it. The text may be
+// hostile, so everything that is kept is bounded.
 package sources
 
 import (
@@ -15,8 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// The bounds of what is kept: fields, those of one object, and the length of a name, in
-// bytes, and of a value that a field is compared with.
+// Bounds on the fields, on those of one object, and on the length of a name and of a compared value, in bytes.
 const (
 	maxFields  = 512
 	maxWithin  = 128
@@ -24,43 +22,42 @@ const (
 	maxLiteral = 64
 )
 
-// Field holds what is known of the fields of one name.
+// Field describes the fields of one name.
 type Field struct {
-	// Kind is a type of JSON: "array", "object", "string", "number" or "boolean"; "" if
-	// nothing tells.
+	// Kind is a type of JSON: "array", "object", "string", "number" or "boolean"; "" if unknown.
 	Kind string `json:"kind,omitempty"`
-	// Element is the type of what a list holds, where that is a text or a number.
+	// Element is the type of a list's elements, if they are texts or numbers.
 	Element string `json:"element,omitempty"`
-	// Literal is a value that the field is compared with, in JSON.
+	// Literal is a value that the field is compared with, as JSON.
 	Literal string `json:"literal,omitempty"`
 	// Within are the names of the fields of the object, or of each element of the list.
 	Within []string `json:"within,omitempty"`
 }
 
-// Fields has fields by their names. That of "" is the whole answer.
+// Fields has fields by name. The name "" is the whole answer.
 type Fields map[string]Field
 
 const identifier = `[A-Za-z_$][\w$]{0,63}`
 
-// The patterns of JavaScript and of Zod.
+// Patterns of JavaScript and of Zod.
 var (
-	// chain is a row of properties: "data.results[0].geometry?.location".
+	// chain is a property chain: "data.results[0].geometry?.location".
 	chain = lazyregexp.New(`\b(` + identifier + `)((?:\??\.` + identifier + `|(?:\?\.)?\[(?:\d{1,3}|'[\w-]{1,64}'|"[\w-]{1,64}")\])+)\s*(\(|[!=]==?\s*(?:"[^"\n]{1,64}"|'[^'\n]{1,64}'|\d{1,6}\b))?`)
 	step  = lazyregexp.New(`\.(` + identifier + `)|\[(?:(\d+)|['"]([\w-]+)['"])\]`)
-	// taken apart: "const { success, resultObj: url } = response.data".
+	// destructuring: "const { success, resultObj: url } = response.data".
 	apart = lazyregexp.New(`\b(?:const|let|var)\s*\{([^{}]{1,512})\}\s*=\s*(?:await |yield )?\(?(` + identifier + `)((?:\??\.` + identifier + `)*)`)
-	// each element: "results.map((place) =>", "for (const place of data.results)".
+	// iteration: "results.map((place) =>", "for (const place of data.results)".
 	each   = lazyregexp.New(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap|sort)\(\s*(?:async\s*)?(?:function\s*)?\(?\s*(` + identifier + `)`)
 	eachOf = lazyregexp.New(`\bfor\s*(?:await\s*)?\(\s*(?:const|let|var)\s+(` + identifier + `)\s+of\s+(?:` + identifier + `\??\.)*(` + identifier + `)\s*\)`)
-	// taken apart at once: "results.map(({ url, title }) =>".
+	// iteration with destructuring: "results.map(({ url, title }) =>".
 	eachApart = lazyregexp.New(`\b(` + identifier + `)(?:\s*(?:\|\||\?\?)\s*\[\]\s*\))?\s*\??\.(?:map|forEach|filter|find|some|every|flatMap)\(\s*(?:async\s*)?(?:function\s*)?\(\s*\{([^{}]{1,512})\}`)
 	declared  = lazyregexp.New(`['"]?\b([A-Za-z_$][\w$-]{0,63})['"]?\s*:\s*(?:z|zod|v|yup|Type)\s*\.\s*(?:coerce\s*\.\s*)?(string|number|int|boolean|array|object|record|literal|enum|union|date|any|unknown)\s*\(\s*(?:\[\s*)?(?:("[^"\n]{0,64}"|'[^'\n]{0,64}')|(?:z|zod)\s*\.\s*(string|number)\()?`)
 )
 
-// Reader reads one text after the other. The zero value has read none.
+// Reader reads texts one after the other. The zero value is ready to use.
 type Reader struct {
 	fields map[string]*Field
-	// holder has by name what a variable is an element of.
+	// holder maps a variable to the list that it is an element of.
 	holder map[string]string
 }
 
@@ -95,8 +92,7 @@ func (r *Reader) Add(text string) {
 	}
 }
 
-// element notes that a variable stands for each element of a list. Names of one letter
-// stand for too much.
+// element records that a variable is an element of a list. Names of one letter are too ambiguous.
 func (r *Reader) element(variable, list string) {
 	if len(variable) > 1 && len(r.holder) < maxFields && !ignored[list] && variable != list {
 		r.holder[variable] = list
@@ -125,7 +121,7 @@ func (r *Reader) declare(name, kind, literal string) {
 	r.kind(f, kind)
 }
 
-// takeApart reads what an object is taken apart into.
+// takeApart reads a destructuring pattern.
 func (r *Reader) takeApart(names, head, rest string) {
 	if ignored[head] {
 		return
@@ -140,8 +136,8 @@ func (r *Reader) takeApart(names, head, rest string) {
 	r.name(holder, names)
 }
 
-// name adds the fields that an object is taken apart into. Each is a variable from there on,
-// and what is read of it is a field of that field.
+// name adds the fields of a destructuring pattern. Each becomes a variable, whose properties are fields of that
+// field.
 func (r *Reader) name(holder, names string) {
 	for _, each := range strings.Split(names, ",") {
 		each, _, _ = strings.Cut(each, "=")
@@ -158,8 +154,8 @@ func (r *Reader) name(holder, names string) {
 	}
 }
 
-// follow reads a chain from its head on: each of its names is a field of the one before.
-// behind is the token that follows the last: "(" if that is a method.
+// follow reads a chain from its head: each name is a field of the previous one. behind is the token after the last
+// name: "(" for a method.
 func (r *Reader) follow(head, steps, behind string) {
 	if ignored[head] {
 		return
@@ -169,7 +165,7 @@ func (r *Reader) follow(head, steps, behind string) {
 	for i, match := range all {
 		name, last := match[1]+match[3], i == len(all)-1
 		switch {
-		case match[2] != "": // an element of a list
+		case match[2] != "": // a list element
 			r.kind(r.fields[holder], "array")
 			continue
 		case last && behind == "(" || methods[name] != "":
@@ -192,7 +188,7 @@ func (r *Reader) follow(head, steps, behind string) {
 	}
 }
 
-// compare notes what a field is compared with: the first value.
+// compare records the first value that a field is compared with.
 func compare(f *Field, behind string) {
 	text := strings.Trim(strings.TrimLeft(behind, "!= \t\n"), `"'`)
 	if f.Literal == "" && f.Kind == "" && text != "" && len(text) <= maxLiteral && !numeric.MatchString(text) {
@@ -202,7 +198,7 @@ func compare(f *Field, behind string) {
 
 var numeric = lazyregexp.New(`^\d+$`)
 
-// add adds a field to an object; nil where there is no room, or the name is none.
+// add adds a field to an object; nil if there is no room, or the name is invalid.
 func (r *Reader) add(holder, name string) *Field {
 	if name == "" || len(name) > maxName || ignored[name] || methods[name] != "" || name == holder {
 		return nil
@@ -221,7 +217,7 @@ func (r *Reader) add(holder, name string) *Field {
 	return f
 }
 
-// kind notes the type of a field. A list that objects are taken from stays one.
+// kind records the type of a field. A list whose elements are used as objects stays a list.
 func (r *Reader) kind(f *Field, kind string) {
 	switch {
 	case f == nil || kind == "":
@@ -237,7 +233,7 @@ func literalOf(f *Field, kind string) string {
 	return ""
 }
 
-// Fields returns what was found; nil if nothing was.
+// Fields returns the fields; nil if there are none.
 func (r *Reader) Fields() Fields {
 	if len(r.fields) < 2 {
 		return nil

@@ -11,14 +11,14 @@ const maxTools = 64
 
 const tool = `([A-Za-z][A-Za-z0-9_.-]{1,63})`
 
-// The patterns of how a program names the tools that it answers calls of.
+// Patterns by which a program names the tools that it handles.
 var toolNames = []*lazyregexp.Regexp{
 	// "server.registerTool('x'", "@server.tool(name='x'", "new Tool('x'".
 	lazyregexp.New(`(?i)tool\(\s*(?:name\s*=\s*)?["'\x60]` + tool + `["'\x60]`),
 	// "case 'x':", "name == 'x'", "tool_name === 'x'".
 	lazyregexp.New(`\bcase\s+["'\x60]` + tool + `["'\x60]\s*:`),
 	lazyregexp.New(`(?i)\b\w*name\s*={2,3}\s*["'\x60]` + tool + `["'\x60]`),
-	// "@mcp.tool()" and the function behind it.
+	// "@mcp.tool()" and the decorated function.
 	lazyregexp.New(`\.tool(?:\([^()\n]{0,200}\))?\s*\n\s*(?:async\s+)?def\s+` + tool + `\(`),
 	// "tools['x'] = ".
 	lazyregexp.New(`\[["'\x60]` + tool + `["'\x60]\]\s*=[^=]`),
@@ -30,8 +30,7 @@ var toolNames = []*lazyregexp.Regexp{
 	lazyregexp.New(`["']?\bname["']?\s*[:=]\s*["'\x60]` + tool + `["'\x60]`),
 }
 
-// Tools returns what may be the names of tools in the text of a program: the likeliest first,
-// each once.
+// Tools returns possible names of tools in the text of a program without duplicates, the most likely first.
 func Tools(text string) (names []string) {
 	for _, pattern := range toolNames {
 		for _, match := range pattern.FindAllStringSubmatch(text, 4*maxTools) {
