@@ -2,6 +2,7 @@ package environ
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,38 @@ func TestTable(t *testing.T) {
 		if f.harmless != nil && f.harmless.MatchString("\x00") {
 			t.Errorf("%s: an unknown value is harmless", f.names)
 		}
+	}
+}
+
+// TestX1FamilyOfANameIsTheFirst: the look-up by parts of a name finds what matching every pattern
+// in order finds.
+func TestX1FamilyOfANameIsTheFirst(t *testing.T) {
+	names := []string{"", "_", "A", "X_OPTS", "LD_", "LD", "R_LIBS_USER", "PRISMA_X_BINARY", "PRISMA_BINARY", "QML2_IMPORT_PATH", "DOTNET_X_PROFILER_Y"}
+	for _, f := range families {
+		for pattern := range strings.FieldsSeq(f.names) {
+			for _, star := range []string{"", "X", "PATH", "_OPTS"} {
+				name := strings.ReplaceAll(pattern, "*", star)
+				names = append(names, name, name+"X", "X"+name, strings.TrimSuffix(name, "S"))
+			}
+		}
+	}
+	for _, name := range names {
+		want := slices.IndexFunc(families, func(f family) bool {
+			return slices.ContainsFunc(strings.Fields(f.names), func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+		})
+		if want < 0 {
+			want = len(families)
+		}
+		if got := familyOf(name); got != want {
+			t.Errorf("%s is of family %d, want %d", name, got, want)
+		}
+	}
+}
+
+// BenchmarkLoads looks up a name that is in no family.
+func BenchmarkLoads(b *testing.B) {
+	for b.Loop() {
+		LoadsUnknown("A40000X")
 	}
 }
 

@@ -101,28 +101,62 @@ var families = []family{
 // or returns "". Names are case-insensitive, as in npm.
 func Loads(name, value string) string {
 	upper := strings.ToUpper(name)
-	for _, f := range families {
-		if !f.has(upper) {
-			continue
-		}
-		if f.harmless != nil && f.harmless.MatchString(value) || value == "" && upper != "PATH" {
-			return ""
-		}
-		return f.loads
+	i := familyOf(upper)
+	if i == len(families) {
+		return ""
 	}
-	return ""
+	f := families[i]
+	if f.harmless != nil && f.harmless.MatchString(value) || value == "" && upper != "PATH" {
+		return ""
+	}
+	return f.loads
 }
 
 // LoadsUnknown is Loads for an unknown value.
 func LoadsUnknown(name string) string { return Loads(name, "\x00") }
 
-func (f family) has(name string) bool {
-	for pattern := range strings.FieldsSeq(f.names) {
-		if ok, err := path.Match(pattern, name); ok && err == nil { // names contain no slash, at which * would stop
-			return true
+// glob is a name with "*" in it, of a family, and the text before and after all of its "*".
+type glob struct {
+	begin, end, pattern string
+	family              int
+}
+
+// exact has the other names by family. A tenant's object may have a hundred thousand variables,
+// so each look-up must be fast.
+var exact, globs = indexed(families)
+
+func indexed(families []family) (exact map[string]int, globs []glob) {
+	exact = map[string]int{}
+	for i, f := range families {
+		for name := range strings.FieldsSeq(f.names) {
+			if begin, _, isGlob := strings.Cut(name, "*"); isGlob {
+				globs = append(globs, glob{begin, name[strings.LastIndexByte(name, '*')+1:], name, i})
+			} else if _, known := exact[name]; !known {
+				exact[name] = i
+			}
 		}
 	}
-	return false
+	return exact, globs
+}
+
+// familyOf returns the index of the first family that has a name; len(families) if none has.
+func familyOf(name string) int {
+	first, known := exact[name]
+	if !known {
+		first = len(families)
+	}
+	for _, g := range globs {
+		if g.family >= first {
+			break
+		}
+		if !strings.HasPrefix(name, g.begin) || !strings.HasSuffix(name, g.end) {
+			continue
+		}
+		if ok, err := path.Match(g.pattern, name); ok && err == nil { // names contain no slash, at which * would stop
+			return g.family
+		}
+	}
+	return first
 }
 
 // Problem returns a sentence about the first variable that loads code, or "".
