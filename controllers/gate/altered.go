@@ -134,8 +134,28 @@ func (c Container) byCommand(*Verdict, bool) *Alteration {
 	return &Alteration{"but has a " + c.Additions.Commands[0], fix}
 }
 
-// strict applies onAltered to what a container adds to its image.
-func (p *Policy) strict(found held, w wanted, container Container) (held, *Alteration) {
+// altering is a container compared with a verdict.
+type altering struct {
+	container int
+	verdict   *Verdict
+	same      bool
+}
+
+// alteration is that of a container, looked for once for all policies.
+func (d *decider) alteration(of altering) *Alteration {
+	found, known := d.alterations[of]
+	if !known {
+		found = d.subject.Containers[of.container].alteration(of.verdict, of.same)
+		if d.alterations == nil {
+			d.alterations = map[altering]*Alteration{}
+		}
+		d.alterations[of] = found
+	}
+	return found
+}
+
+// strict applies a policy's onAltered to what a container adds to its image.
+func (d *decider) strict(p *Policy, found held, w wanted, container int) (held, *Alteration) {
 	if found.verdict == nil || weight(p.Gate.OnAltered) <= weight(found.action) {
 		return found, nil
 	}
@@ -143,7 +163,7 @@ func (p *Policy) strict(found held, w wanted, container Container) (held, *Alter
 	if w.own != nil && w.own.best.verdict != nil && w.own.best.standing == found.standing {
 		v, same = w.own.best.verdict, true
 	}
-	alteration := container.alteration(v, same)
+	alteration := d.alteration(altering{container, v, same})
 	if alteration == nil {
 		return found, nil
 	}

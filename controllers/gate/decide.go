@@ -29,7 +29,9 @@ type decider struct {
 	images  []image
 	// exceptions by policy; nil until needed.
 	exceptions map[v1alpha1.PolicyReference]*exceptions
-	opinions   []Opinion
+	// alterations that were looked for.
+	alterations map[altering]*Alteration
+	opinions    []Opinion
 }
 
 // image is what a container runs.
@@ -43,12 +45,25 @@ type image struct {
 	id      v1alpha1.Digest
 	// key is equal for images with the same verdicts.
 	key string
+	// start is how the container is started, place its position among all containers.
+	start start
+	place int
 }
 
+// read reads all that does not depend on a policy: authors of large objects may have many.
 func (d *decider) read() {
 	d.images = make([]image, len(d.subject.Containers))
+	order := make([]int, len(d.images))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compareContainers(&d.subject.Containers[a], &d.subject.Containers[b]) })
+	for place, i := range order {
+		d.images[i].place = place
+	}
 	for i, container := range d.subject.Containers {
 		read := &d.images[i]
+		read.start = startOf(container, d.facts.EnvironmentKey)
 		read.name, read.err = parse(container.Image)
 		read.full = read.String()
 		read.id = container.ImageID
@@ -90,7 +105,7 @@ func (d *decider) ask(policy *Policy) {
 			all[read.key] = newEvidence()
 			asked = append(asked, i)
 		}
-		answers[i] = all[read.key].wantIn(container, container.Environment.fingerprint(d.facts.EnvironmentKey))
+		answers[i] = all[read.key].wantIn(&read.start)
 	}
 	if policy.Invalid == "" {
 		for _, i := range asked {
@@ -142,7 +157,7 @@ func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opin
 	var altered *Alteration
 	if policy.Invalid == "" {
 		found = known.concludeIn(policy, a)
-		found, altered = policy.strict(found, a, container)
+		found, altered = d.strict(policy, found, a, i)
 		if read.digest == "" { // a tag may name another image later
 			found.standing = worse(found.standing, standing{v1alpha1.GateNoDigest, policy.Gate.OnMissing})
 			if found.reason == v1alpha1.GatePassed { // by an earlier audit, with a warning
@@ -150,7 +165,7 @@ func (d *decider) opinion(policy *Policy, i int, known *evidence, a wanted) Opin
 			}
 		}
 	}
-	opinion := Opinion{Policy: policy, Container: container, Reason: found.reason, Action: found.action, Verdict: found.verdict}
+	opinion := Opinion{Policy: policy, Container: container, Reason: found.reason, Action: found.action, Verdict: found.verdict, Place: read.place}
 	if found.reason == v1alpha1.GateAltered {
 		opinion.Alteration = altered
 	}
@@ -194,17 +209,32 @@ func (d *decider) conclude() Decision {
 	return decision
 }
 
-// inOrder orders by policy, container and image; the rest makes the order stable.
+// inOrder orders by policy, then by container.
 func inOrder(a, b Opinion) int {
 	return cmp.Or(
 		strings.Compare(a.Policy.Ref.Kind, b.Policy.Ref.Kind), strings.Compare(a.Policy.Namespace, b.Policy.Namespace),
-		strings.Compare(a.Policy.Ref.Name, b.Policy.Ref.Name),
-		strings.Compare(a.Container.Name, b.Container.Name), strings.Compare(a.Container.Image, b.Container.Image),
-		strings.Compare(string(a.Container.Role), string(b.Container.Role)),
-		slices.Compare(a.Container.Command, b.Container.Command), slices.Compare(a.Container.Args, b.Container.Args),
-		slices.Compare(a.Container.Digests, b.Container.Digests), compareEnvironments(a.Container.Environment, b.Container.Environment),
-		compareAdditions(a.Container.Additions, b.Container.Additions), strings.Compare(a.Container.Unclear, b.Container.Unclear),
+		strings.Compare(a.Policy.Ref.Name, b.Policy.Ref.Name), cmp.Compare(a.Place, b.Place),
 	)
+}
+
+// compareContainers orders by name and image; the rest, which may be large, makes the order
+// stable.
+func compareContainers(a, b *Container) int {
+	for _, compare := range []func(a, b *Container) int{
+		func(a, b *Container) int { return strings.Compare(a.Name, b.Name) },
+		func(a, b *Container) int { return strings.Compare(a.Image, b.Image) },
+		func(a, b *Container) int { return strings.Compare(string(a.Role), string(b.Role)) },
+		func(a, b *Container) int { return slices.Compare(a.Command, b.Command) },
+		func(a, b *Container) int { return slices.Compare(a.Args, b.Args) },
+		func(a, b *Container) int { return slices.Compare(a.Digests, b.Digests) },
+		func(a, b *Container) int { return compareEnvironments(a.Environment, b.Environment) },
+		func(a, b *Container) int { return compareAdditions(a.Additions, b.Additions) },
+	} {
+		if order := compare(a, b); order != 0 {
+			return order
+		}
+	}
+	return strings.Compare(a.Unclear, b.Unclear)
 }
 
 // worst orders opinions, worst first.

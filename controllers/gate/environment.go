@@ -72,19 +72,19 @@ type wanted struct {
 }
 
 // wantIn is want for a container with an environment.
-func (e *evidence) wantIn(container Container, environment *fingerprint) wanted {
-	w := wanted{any: e.want(container)}
-	if environment == nil {
+func (e *evidence) wantIn(s *start) wanted {
+	w := wanted{any: e.want(s)}
+	if s.environment == nil {
 		return w
 	}
 	if e.environments == nil {
 		e.environments = map[fingerprint]*evidence{}
 	}
-	if w.with = e.environments[*environment]; w.with == nil {
+	if w.with = e.environments[*s.environment]; w.with == nil {
 		w.with = newEvidence()
-		e.environments[*environment] = w.with
+		e.environments[*s.environment] = w.with
 	}
-	w.own = w.with.want(container)
+	w.own = w.with.want(s)
 	return w
 }
 

@@ -94,24 +94,43 @@ func newEvidence() *evidence {
 	return &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
 }
 
+// start is how a container is started: the digest of its command and args; that of all their
+// words, empty where the image supplies an unknown part of them; and the fingerprint of its
+// environment.
+type start struct {
+	comparable    bool
+	command, argv v1alpha1.Digest
+	environment   *fingerprint
+}
+
+func startOf(c Container, key []byte) start {
+	s := start{comparable: isComparable(c), environment: c.Environment.fingerprint(key)}
+	if !s.comparable {
+		return s
+	}
+	s.command = v1alpha1.CommandDigest(c.Command, c.Args)
+	if len(c.Command) > 0 {
+		s.argv = v1alpha1.CommandDigest(slices.Concat(c.Command, c.Args), nil)
+	}
+	return s
+}
+
 // want prepares the answer for a container's command; nil if it cannot be compared.
-func (e *evidence) want(container Container) *answer {
-	if !isComparable(container) {
+func (e *evidence) want(s *start) *answer {
+	if !s.comparable {
 		return nil
 	}
-	digest := v1alpha1.CommandDigest(container.Command, container.Args)
-	if known := e.answers[digest]; known != nil {
+	if known := e.answers[s.command]; known != nil {
 		return known
 	}
 	wanted := &answer{}
-	if len(container.Command) > 0 { // else the image supplies an unknown part of it
-		argv := v1alpha1.CommandDigest(slices.Concat(container.Command, container.Args), nil)
-		if e.argv[argv] != nil {
-			wanted = e.argv[argv] // the same words, split differently
+	if s.argv != "" {
+		if e.argv[s.argv] != nil {
+			wanted = e.argv[s.argv] // the same words, split differently
 		}
-		e.argv[argv] = wanted
+		e.argv[s.argv] = wanted
 	}
-	e.answers[digest] = wanted
+	e.answers[s.command] = wanted
 	return wanted
 }
 

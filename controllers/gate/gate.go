@@ -187,4 +187,7 @@ type Opinion struct {
 	// Sentence is the finding with its remedy. Finding is the part after the image, for callers
 	// that name it differently.
 	Sentence, Finding string
+
+	// Place is the position of the container among all of the object's, in the order of names.
+	Place int
 }
