@@ -10,13 +10,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// allowance is one entry of a list: what it allows, and where it stands.
+// allowance is one entry of a list.
 type allowance struct {
 	allows matcher
 	clause Clause
 }
 
-// matcher reports whether an entry has a use of its list's kind.
+// matcher reports whether an entry covers a use of its list's kind.
 type matcher func(Use) bool
 
 // list is one list of a report.DeclaredScope.
@@ -24,11 +24,11 @@ type list struct {
 	kind    UseKind
 	entries []string
 	parse   func(entry string, d Given) (matcher, error)
-	// only and nothing say what the whole list, and an empty one, mean.
+	// only begins the meaning of the list; nothing is that of an empty one.
 	only, nothing string
 }
 
-// lists returns the lists of d.Allow that are there, in the order of the documentation.
+// lists returns the lists that d.Allow has, in the order of the documentation.
 func (d Given) lists() []list {
 	if d.Allow == nil {
 		return nil
@@ -48,14 +48,13 @@ func (d Given) lists() []list {
 	return present
 }
 
-// The bounds of a list, which are those of the operator's spec.
+// The bounds of a list, as in the operator's spec.
 const (
 	maxEntries = report.MaxAllowed
 	maxEntry   = report.MaxPathBytes // bytes
 )
 
-// Check parses what an operator declared. The error names the entry, and what it
-// has to be.
+// Check parses what an operator declared. The error names the entry and its form.
 func Check(allow *report.DeclaredScope) error {
 	for _, l := range (Given{Allow: allow}).lists() {
 		if len(l.entries) > maxEntries {
@@ -82,15 +81,14 @@ func (l list) read(entry string, d Given) (matcher, error) {
 	return l.parse(entry, d)
 }
 
-// ruling holds what one list says of a use of its kind.
+// ruling is one list, parsed.
 type ruling struct {
 	entries []allowance
 	// whole is the list as one clause.
 	whole Clause
 }
 
-// rulings read the lists that are there. An entry that does not parse allows
-// nothing: whoever takes a list from outside calls Check first.
+// rulings parses the lists. An entry that does not parse allows nothing: callers validate with Check first.
 func (d Given) rulings() map[UseKind]ruling {
 	all := map[UseKind]ruling{}
 	for _, l := range d.lists() {
@@ -123,8 +121,8 @@ func (r ruling) answer(use Use) (Answer, Clause) {
 	return Exceeded, r.whole
 }
 
-// Unused are the entries of one list of the operator's that none of the uses needs.
-// An address or a block is not among them while a name was used: it may stand for that.
+// Unused returns the entries of one of the operator's lists that none of the uses needs. It leaves out
+// addresses and blocks while a name was used: they may be meant for that.
 func (s Scope) Unused(kind UseKind, uses []Use) []string {
 	byName := slices.ContainsFunc(uses, func(u Use) bool { return u.Host != "" })
 	var unused []string
@@ -137,7 +135,7 @@ func (s Scope) Unused(kind UseKind, uses []Use) []string {
 	return unused
 }
 
-// isAddress reports whether an entry of egress is no name.
+// isAddress reports whether an entry of egress is an address or a block.
 func isAddress(entry string) bool {
 	to, _, err := cutPort(entry)
 	_, ok := parseBlock(to)

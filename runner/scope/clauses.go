@@ -7,21 +7,38 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// rank orders what clauses of one source mean: what limits goes before what allows a
-// place, and that before what speaks of a use in general.
-var rank = map[string]int{
-	"keeps off the network": 1, "changes nothing": 2, "only adds, and destroys nothing": 3,
-	"changes nothing more when it is called again": 4,
-	"may use the network":                          6, "may run programs": 7, "may use files": 8,
+// sense is the kind of statement that a clause makes. Clauses of one source are listed by it: limits
+// first, then permissions for one place, then uses in general.
+type sense int
+
+const (
+	offline sense = iota - 4
+	readOnly
+	additive
+	idempotent
+	permitsPlace // the zero value: the clause says in words which place
+	network
+	subprocess
+	files
+)
+
+var senses = map[sense]string{
+	offline: "keeps off the network", readOnly: "changes nothing", additive: "only adds, and destroys nothing",
+	idempotent: "changes nothing more when it is called again",
+	network:    "may use the network", subprocess: "may run programs", files: "may use files",
 }
 
-const rankOther = 5
+// in returns the clause with a sense.
+func (c Clause) in(s sense) Clause {
+	c.sense, c.Means = s, senses[s]
+	return c
+}
 
 // authority orders the sources.
 var authority = []report.ScopeSource{report.ScopeSpec, report.ScopeServerJSON, report.ScopeAnnotation, report.ScopeText}
 
-// Clauses are the scope as it was understood, the highest authority first and in it
-// what limits the server before what it may do. One declaration says a thing once.
+// Clauses returns the scope as it was understood: the highest authority first, and limits before
+// permissions. Each declaration has a meaning at most once.
 func (s Scope) Clauses() []report.ScopeClause {
 	var all []Clause
 	for _, kind := range []UseKind{UseEgress, UseRead, UseWrite, UseExec, UseListen} {
@@ -35,7 +52,7 @@ func (s Scope) Clauses() []report.ScopeClause {
 	}
 	slices.SortStableFunc(all, func(a, b Clause) int {
 		return cmp.Or(cmp.Compare(slices.Index(authority, a.Source), slices.Index(authority, b.Source)),
-			cmp.Compare(cmp.Or(rank[a.Means], rankOther), cmp.Or(rank[b.Means], rankOther)))
+			cmp.Compare(a.sense, b.sense))
 	})
 	listed := make([]report.ScopeClause, 0, min(len(all), report.MaxScope))
 	for _, c := range all[:min(len(all), report.MaxScope)] {
@@ -46,7 +63,7 @@ func (s Scope) Clauses() []report.ScopeClause {
 	return listed
 }
 
-// clauses returns the clauses of one declaration: the first that says a thing.
+// clauses returns the clauses of one declaration, of those with the same meaning the first.
 func (d Declaration) clauses() []Clause {
 	all := slices.Concat(d.NoNetwork, d.readOnly, d.said)
 	for _, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {

@@ -49,7 +49,7 @@ type hostEntry struct {
 
 func (h hostEntry) allows(u Use) bool {
 	if u.Port == places.PortDNS && u.Host == "" {
-		return h.given.asks(u) // no more than the beginning of a question
+		return h.given.asks(u) // the beginning of a query
 	}
 	if !h.names(u) {
 		return false
@@ -63,19 +63,18 @@ func (h hostEntry) allows(u Use) bool {
 	return h.port == 0 || h.port == u.Port
 }
 
-// names reports whether the entry has the host, or that with a search domain. A wildcard
-// for a search domain does not have the names of the internet that a resolver tries there.
+// names reports whether the entry covers the host, with or without a search domain. A wildcard for a
+// search domain does not cover the internet names that a resolver tries in it.
 func (h hostEntry) names(u Use) bool {
 	host, _ := profile.CanonicalHost(u.Host, nil)
 	return matchHost(h.glob, host) ||
 		u.FQDN != "" && matchHost(h.glob, u.FQDN) && (!strings.Contains(h.glob, "*") || profile.Local(host, u.FQDN))
 }
 
-// looksUp reports whether the use is a question to a name server.
+// looksUp reports whether the use is a DNS query.
 func (u Use) looksUp() bool { return u.Port == places.PortDNS && u.Host != "" }
 
-// asks reports whether a name server is asked that the machine itself would ask.
-// Where its name servers are not known, any may be.
+// asks reports whether a use goes to a name server of the machine. Where these are not known, any counts.
 func (d Given) asks(u Use) bool {
 	address, err := netip.ParseAddr(u.Address)
 	if err != nil {
@@ -85,13 +84,13 @@ func (d Given) asks(u Use) bool {
 	return len(d.Resolvers) == 0 || address.IsLoopback() || slices.Contains(d.Resolvers, address)
 }
 
-// vouchesFor reports whether the address of a use can be that of its name.
+// vouchesFor reports whether the address of a use can belong to its name.
 func (d Given) vouchesFor(u Use) bool {
 	address, err := netip.ParseAddr(u.Address)
 	return d.Gave == nil || err == nil && d.Gave(cmp.Or(u.Named, u.Host), address.WithZone("").Unmap())
 }
 
-// cutPort cuts the port off an entry; 0 where there is none.
+// cutPort splits an entry into destination and port; 0 for none.
 func cutPort(entry string) (to string, port int, err error) {
 	digits, inBrackets := "", false
 	if rest, ok := strings.CutPrefix(entry, "["); ok {
@@ -149,8 +148,8 @@ const (
 	maxLabel = 63
 )
 
-// checkHost checks a host, in which "*" may stand for a part of one label, or at
-// the beginning for one label or more.
+// checkHost validates a host, in which "*" stands for a part of one label, or at the beginning for one
+// label or more.
 func checkHost(host string) error {
 	labels := strings.Split(host, ".")
 	if len(host) > maxHost {
@@ -165,7 +164,7 @@ func checkHost(host string) error {
 		}
 	}
 	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
-		return errEgress // an address that is none: "10.0.0"
+		return errEgress // an incomplete address: "10.0.0"
 	}
 	return nil
 }

@@ -26,12 +26,12 @@ type field struct {
 	promises bool
 }
 
-// claims are the values of hints that promise something, and what they mean.
-var claims = map[string]struct{ value, means string }{
-	"readOnlyHint":    {"true", "changes nothing"},
-	"destructiveHint": {"false", "only adds, and destroys nothing"},
-	"idempotentHint":  {"true", "changes nothing more when it is called again"},
-	"openWorldHint":   {"false", "keeps off the network"},
+// claims holds the values of hints that promise something.
+var claims = map[string]struct {
+	value string
+	sense sense
+}{
+	"readOnlyHint": {"true", readOnly}, "destructiveHint": {"false", additive}, "idempotentHint": {"true", idempotent}, "openWorldHint": {"false", offline},
 }
 
 // hints returns the hints of a tool that promise something.
@@ -39,18 +39,10 @@ func hints(of report.Capability, item manifest.Item) map[string]Clause {
 	if of.Kind != report.CapabilityTool {
 		return nil
 	}
-	var all map[string]Clause
-	annotations := manifest.Object(item.Members["annotations"])
+	all, annotations := map[string]Clause{}, manifest.Object(item.Members["annotations"])
 	for name, claim := range claims {
-		if string(annotations[name]) != claim.value {
-			continue
-		}
-		if all == nil {
-			all = map[string]Clause{}
-		}
-		all[name] = Clause{
-			Source: report.ScopeAnnotation, Capability: of, Field: "annotations." + name,
-			Means: claim.means, Quote: name + ": " + claim.value,
+		if string(annotations[name]) == claim.value {
+			all[name] = Clause{Source: report.ScopeAnnotation, Capability: of, Field: "annotations." + name, Quote: name + ": " + claim.value}.in(claim.sense)
 		}
 	}
 	return all

@@ -1,15 +1,11 @@
 package scope
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// foreign are the plainest promises to keep off the network in the languages, besides
-// English, in which servers are most often described. What they do not match is no
-// promise: an author who says it in other words is held to nothing.
+// foreign match the plainest promises to keep off the network in the languages, besides
+// English, in which servers are most often described. Other words promise nothing.
 var foreign = []*lazyregexp.Regexp{
 	// German
 	lazyregexp.New(`(?i)\b(?:ohne|keine?|keinen|keinerlei) (?:netzwerk|internet|online)-?(?:zugriffe?|verbindung(?:en)?|zugang|anfragen)\b`),
@@ -27,7 +23,7 @@ var foreign = []*lazyregexp.Regexp{
 	lazyregexp.New(`オフラインで(?:動作|実行)|完全に(?:オフライン|ローカル)で|(?:ネットワーク|インターネット)(?:接続|アクセス)?(?:は|を|が)?(?:不要|使用しません|必要ありません|行いません)`),
 }
 
-// foreignConditions are for foreign what conditions are for English.
+// foreignConditions are conditions in those languages.
 var foreignConditions = lazyregexp.New(`(?i)\b(?:wenn|falls|sofern|nicht|außer|si|sauf|lorsque|quand|pas|cuando|salvo|excepto|no)\b|如果|若|除非|否则|失败|時|时|なら|場合|とき`)
 
 // foreignPromise finds such a promise; nil where there is none.
@@ -43,7 +39,7 @@ func foreignPromise(sentence string) []int {
 	return nil
 }
 
-// The parts of words that speak of a use.
+// Parts of words that mention a use, for scripts without spaces.
 var (
 	networkParts = []string{"网络", "網路", "互联网", "網際網路", "网页", "網頁", "网站", "網站", "下载", "下載", "上传", "上傳", "搜索", "搜尋", "天气", "天氣",
 		"爬取", "抓取", "联网", "在线", "線上", "邮件", "数据库", "服务器", "远程", "接口",
@@ -52,8 +48,3 @@ var (
 	subprocessParts = []string{"命令", "执行", "運行", "运行", "终端", "脚本", "コマンド", "実行", "ターミナル", "スクリプト", "명령", "실행"}
 	fileParts       = []string{"文件", "檔案", "目录", "目錄", "路径", "文档", "ファイル", "フォルダ", "ディレクトリ", "파일", "폴더"}
 )
-
-// speaks reports whether a word has one of the parts.
-func speaks(word string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
-}

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// What a sentence names: a host, a path or a command, each behind a word that says
-// what is done with it. A document that a reader is sent to is not used.
+// What a sentence names: a host, a path or a command, each after a word that says what is done with
+// it. A document that the reader is referred to does not count.
 var (
 	// "from api.weather.gov", "queries the https://api.weather.gov/points API"
 	hostNamed = lazyregexp.New(`(?i)\b(?:from|to|at|via|through|against|using|uses?|queries|query|calls?|contacts?|hits?|polls?|reaches|` +
@@ -24,37 +24,35 @@ var (
 	// elsewhere sends the reader to a document, or gives an example.
 	elsewhere = lazyregexp.New(`(?i)^\s*(?:see|visit|docs?|documentation|learn|read more|more info\w*|homepage|website|source|refer|powered)\b|` +
 		`\b(?:see|learn more|read more|for details|for more|documented|documentation|e\.g|for example|for instance|example:|such as|like)\b`)
-	// deniedBefore is a negation in what goes before a name.
+	// deniedBefore matches a negation before a name.
 	deniedBefore = lazyregexp.New(`(?i)\b(?:no|not|never|without|cannot|can't|doesn't|don't|won't|instead of|rather than|unlike|except)\b`)
-	// adrift matches what no sentence about the server begins with: the rest of an example.
+	// adrift matches the beginning of the rest of an example, which is not a sentence about the server.
 	adrift = lazyregexp.New(`(?i)^(?:from|to|at|via|through|against|using|host|server|endpoint)\b`)
-	// route is a method of HTTP, behind which a path is one of a service.
+	// route matches a method of HTTP: the path after it is one of a service, not of a file.
 	route = lazyregexp.New(`\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\W*$`)
-	// order matches what is said to a reader and not of the server.
+	// order matches advice to the reader, which does not describe the server.
 	order = lazyregexp.New(`(?i)\b(?:you|your|must|should|first|before|pass|include|argument|parameter|sidenote)\b`)
-	// secret is a part of a path by which nobody finds what is harmless: a sentence does
-	// not allow that by naming it. Rules about secrets know what speaks of them.
+	// secret matches paths that may hold secrets. Naming one in a sentence does not allow it: the rules
+	// about secrets have their own topics.
 	secret = lazyregexp.New(`(?i)/(?:\.ssh|\.aws|\.azure|\.gnupg|\.kube|\.docker|\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.claude|\.cursor|\.mozilla|id_\w+|g?shadow|[^/]*(?:credential|password|secret|token|wallet|history)[^/]*)(?:[/.\w]*)$|/(?:\.ssh|\.aws|\.gnupg|\.kube)/`)
 )
 
-// maxNamed is how many places one declaration names at most.
+// maxNamed bounds the places that one declaration names.
 const maxNamed = 64
 
-// name enters a place that is named.
 func (d *Declaration) name(kind UseKind, allows matcher, clause Clause) {
 	if len(d.named) < maxNamed {
 		d.named = append(d.named, named{kind, allowance{allows, clause}})
 	}
 }
 
-// named is a place that a declaration names.
 type named struct {
 	kind UseKind
 	allowance
 }
 
-// names enters what a sentence names. Names behind a negation, a condition, or an
-// order to the reader are none.
+// names adds the places that a sentence names. A name after a negation, a condition, or an order to the
+// reader does not count.
 func (r *reader) names(d *Declaration, sentence string, clause Clause) {
 	if len(sentence) > maxSentence {
 		return
@@ -78,8 +76,8 @@ func (r *reader) names(d *Declaration, sentence string, clause Clause) {
 	}
 }
 
-// stated reports whether what stands behind a beginning of a sentence is said of the
-// server: it is not denied, and no example of what somebody else says.
+// stated reports whether the text after the beginning of a sentence is a statement: neither denied nor
+// inside a quotation.
 func stated(before string) bool {
 	return !deniedBefore.MatchString(before) && strings.Count(before, `"`)%2 == 0
 }
@@ -90,13 +88,13 @@ func (r *reader) hosts(d *Declaration, sentence string, clause Clause) {
 	}
 	for _, at := range hostNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		host := strings.ToLower(sentence[at[4]:at[5]])
-		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || lexicon.Domains[lastLabel(host)]) {
+		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || lexicon.Domains[host[strings.LastIndexByte(host, '.')+1:]]) {
 			r.nameHost(d, host, clause)
 		}
 	}
 }
 
-// services finds those that are named right before "API".
+// services adds the hosts of services that are named right before "API".
 func (r *reader) services(d *Declaration, spoken []string, clause Clause) {
 	for i, word := range spoken {
 		if !lexicon.APIWords[word] {
@@ -133,19 +131,21 @@ func (r *reader) commands(d *Declaration, sentence string, clause Clause) {
 	for _, at := range commandNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		program := sentence[at[2]:at[3]]
 		if allows, err := parseProgram(program, r.given); err == nil && stated(sentence[:at[2]]) {
-			d.name(UseExec, allows, clause.meaning("may run "+program))
+			clause.Means = "may run " + program
+			d.name(UseExec, allows, clause)
 		}
 	}
 }
 
-// nameHost enters a host, with the question for its name.
+// nameHost adds a host, and the DNS query for its name.
 func (r *reader) nameHost(d *Declaration, host string, clause Clause) {
 	if allows, err := parseEgress(host, r.given); err == nil {
-		d.name(UseEgress, allows, clause.meaning("may connect to "+host))
+		clause.Means = "may connect to " + host
+		d.name(UseEgress, allows, clause)
 	}
 }
 
-// namePath enters a path; one whose last name has no dot in it may be a directory.
+// namePath adds a path. One whose last element has no dot may be a directory.
 func (r *reader) namePath(d *Declaration, verb, file string, clause Clause) {
 	if strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") || secret.MatchString(file) {
 		return
@@ -168,9 +168,7 @@ func (r *reader) namePath(d *Declaration, verb, file string, clause Clause) {
 	}
 }
 
-func lastLabel(host string) string { return host[strings.LastIndexByte(host, '.')+1:] }
-
-// answer finds the place that has a use.
+// answer returns the clause of the first named place that allows a use.
 func (d Declaration) answer(use Use) (Clause, bool) {
 	for _, n := range d.named {
 		if n.kind == use.Kind && n.allows(use) {

@@ -31,7 +31,7 @@ func parsePath(entry string, d Given) (matcher, error) {
 	}
 	if plain != entry {
 		if d.Home == "" {
-			return func(Use) bool { return false }, nil // no file is known to be there
+			return func(Use) bool { return false }, nil // the home is unknown
 		}
 		plain = strings.TrimSuffix(d.Home, "/") + plain
 	}
@@ -43,8 +43,7 @@ func parsePath(entry string, d Given) (matcher, error) {
 	return func(u Use) bool { return matchPath(globs, below, u.Path) }, nil
 }
 
-// matchPath matches an absolute, clean path by its names: all of them, or with
-// below the first ones.
+// matchPath matches the elements of an absolute, clean path: all of them, or with below the first ones.
 func matchPath(globs []string, below bool, file string) bool {
 	rest, ok := strings.CutPrefix(file, "/")
 	if !ok {
@@ -60,7 +59,7 @@ func matchPath(globs []string, below bool, file string) bool {
 	return slices.EqualFunc(globs, names, matchName)
 }
 
-// temporary are directories in which anybody can put a program of any name.
+// temporary are directories where any process can create a program of any name.
 var temporary = []string{"/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/"}
 
 // parseProgram reads an entry of exec: a path as parsePath does, or a name, which

@@ -7,17 +7,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// promise is one way to promise that no network is used, over a sentence (or a
+// promise matches one way to promise that no network is used, in a sentence (or a
 // part of one, between commas) in lower case.
 type promise struct {
 	pattern *lazyregexp.Regexp
-	// butNot are the values of the pattern's first group that make it say
-	// something else.
+	// butNot holds the values of the pattern's first group with which it promises nothing.
 	butNot map[string]bool
 }
 
-// promises are the ways. "local" by itself is none: a file, a time or a server
-// may be local as well; nor are "locale" and "localhost".
+// promises leave out "local" by itself: a file, a time or a server may be local as well.
 var promises = []promise{
 	// "no network access", "does not use the internet", "never makes any external requests"
 	{pattern: lazyregexp.New(denial + ` (?:network|internet|egress)(?: (?:` + traffic + `|is|are|and|or|at all|required|needed|involved)\b.*)?$`)},
@@ -47,8 +45,8 @@ const (
 	traffic = `access|connections?|connectivity|calls?|requests?|traffic|services?|servers?|activity|i/o|communication`
 )
 
-// conditions make a sentence something else than a promise: what happens when
-// there is no network, how it differs from something else, an order to the reader.
+// conditions match sentences that promise nothing: they say what happens without a network, compare
+// with something else, or order the reader.
 var conditions = lazyregexp.New(`\b(?:if|when|whenever|unless|until|fails?|failing|errors?|unable|not work|won't work|` +
 	`not (?:purely|entirely|completely|fully|strictly|only|solely|local|locally)|not just|instead of|rather than|unlike|` +
 	`while|except|falls? back|fallback)\b|^(?:do not|don't|please|never (?:use|call|send|access|run|make|fetch|connect)) `)
@@ -56,8 +54,7 @@ var conditions = lazyregexp.New(`\b(?:if|when|whenever|unless|until|fails?|faili
 // maxSentence is the longest sentence that is searched for a promise, in bytes.
 const maxSentence = 512
 
-// topics are the texts of which every promise has one. Looking for them first
-// is a hundred times faster.
+// topics are words of which every promise has one. Searching for them first is a hundred times faster.
 var topics = []string{"network", "internet", "egress", "online", "outbound", "outgoing", "external", "web", "remote",
 	"offline", "gapped", "local", "leave", "machine", "device", "computer", "laptop"}
 
@@ -74,15 +71,10 @@ func promisesNoNetwork(sentence string) bool {
 	for _, part := range append(strings.Split(plain, ","), plain) {
 		part = strings.Trim(part, " .!?:;()*_")
 		for _, p := range promises {
-			if p.keptBy(part) {
+			if found := p.pattern.FindStringSubmatch(part); found != nil && (p.butNot == nil || !p.butNot[found[1]]) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func (p promise) keptBy(part string) bool {
-	found := p.pattern.FindStringSubmatch(part)
-	return found != nil && (p.butNot == nil || !p.butNot[found[1]])
 }

@@ -12,16 +12,14 @@ import (
 )
 
 const (
-	// reach is how many words a negation denies.
-	reach = 6
-	// maxQuote is the length of a quote, in bytes.
-	maxQuote = 160
+	reach    = 6   // words that a negation denies
+	maxQuote = 160 // bytes
 )
 
-// reader reads texts, until it has read enough.
+// reader reads texts up to a number of bytes.
 type reader struct {
 	given Given
-	left  int // bytes
+	left  int
 }
 
 func (r *reader) read(of report.Capability, source report.ScopeSource, all []field) Declaration {
@@ -38,7 +36,7 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
 			speaking, off := sentence, f.promises && promisesNoNetwork(sentence)
 			if at := foreignPromise(sentence); f.promises && at != nil {
-				// Its own words speak of what it denies.
+				// The promise itself has words of what it denies.
 				speaking, off = sentence[:at[0]]+" "+sentence[at[1]:], true
 			}
 			d.speak(spoken(speaking), clause)
@@ -52,10 +50,10 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 			}
 			d.coin(speaking)
 			if !promised && off {
-				d.NoNetwork, promised = append(d.NoNetwork, clause.meaning("keeps off the network")), true
+				d.NoNetwork, promised = append(d.NoNetwork, clause.in(offline)), true
 			}
 			if !kept && promisesReadOnly(sentence) {
-				d.readOnly, kept = append(d.readOnly, clause.meaning("changes nothing")), true
+				d.readOnly, kept = append(d.readOnly, clause.in(readOnly)), true
 			}
 			r.names(&d, sentence, clause)
 		}
@@ -63,19 +61,13 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 	return d
 }
 
-// coin keeps the words with a capital within.
+// coin keeps the words with a capital inside.
 func (d *Declaration) coin(text string) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if words.Spell(word) != word {
 			d.coined[strings.ToLower(word)] = true
 		}
 	}
-}
-
-// meaning is the clause with what it was understood to say.
-func (c Clause) meaning(what string) Clause {
-	c.Means = what
-	return c
 }
 
 // vocabulary holds the words of one use: whole ones, pairs of them, and the parts of
@@ -92,10 +84,10 @@ func (v vocabulary) has(spoken []string, i int) bool {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(word)
-	return words.IsUnspaced(first) && speaks(word, v.parts)
+	return words.IsUnspaced(first) && slices.ContainsFunc(v.parts, func(part string) bool { return strings.Contains(word, part) })
 }
 
-// speak enters the uses that a sentence speaks of.
+// speak adds the uses that a sentence mentions.
 func (d *Declaration) speak(spoken []string, clause Clause) {
 	var stated []int // the words that no negation denies
 	denied := 0
@@ -112,24 +104,24 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 	for _, use := range []struct {
 		of    vocabulary
 		into  *[]Clause
-		means string
+		sense sense
 	}{
-		{vocabulary{lexicon.Network, networkParts}, &d.Network, "may use the network"},
-		{vocabulary{lexicon.Subprocess, subprocessParts}, &d.Subprocess, "may run programs"},
-		{vocabulary{lexicon.File, fileParts}, &d.Files, "may use files"},
-		{vocabulary{words: lexicon.Write}, &d.writing, ""},
+		{vocabulary{lexicon.Network, networkParts}, &d.Network, network},
+		{vocabulary{lexicon.Subprocess, subprocessParts}, &d.Subprocess, subprocess},
+		{vocabulary{lexicon.File, fileParts}, &d.Files, files},
+		{vocabulary{words: lexicon.Write}, &d.writing, permitsPlace}, // never listed
 	} {
 		if slices.ContainsFunc(stated, func(i int) bool { return use.of.has(spoken, i) }) {
-			*use.into = append(*use.into, clause.meaning(use.means))
+			*use.into = append(*use.into, clause.in(use.sense))
 		}
 	}
 }
 
-// turn is where a sentence may go on to say the opposite: at a line, a colon, a semicolon,
+// turn matches where a sentence may go on to say the opposite: at a line break, a colon, a semicolon,
 // a dash, and before "but".
 var turn = lazyregexp.New(`[;:](?:\s+|$)|\s*\n+\s*|\s+[-–—]+\s+|,?\s+but\s+`)
 
-// clauses cuts a text into sentences, and these at their turns.
+// clauses splits a text into sentences, and these at their turns.
 func clauses(text string) []string {
 	var all []string
 	for _, s := range words.Sentences(text) {

@@ -8,9 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// readOnlyPromises are ways to promise that nothing is changed, over a part of a
-// sentence in lower case. The object has to be everything: "does not modify the
-// original" says that a copy is made.
+// readOnlyPromises match promises to change nothing, in a part of a sentence in lower case. The object
+// has to be everything: "does not modify the original" says that a copy is made.
 var readOnlyPromises = []*lazyregexp.Regexp{
 	// "read-only", "a read-only tool", "read-only access to the database"; not "read-only files"
 	lazyregexp.New(`^(?:(?:this|the|it|all|both|a|an|is|are|tool|tools|operation|operations|server|strictly|purely|entirely|completely|fully|100%|only|performs?|provides?)\s+)*` +
@@ -27,10 +26,10 @@ var readOnlyPromises = []*lazyregexp.Regexp{
 const changing = `modify|modifies|modifying|write|writes|writing|change|changes|changing|alter|alters|altering|edit|edits|editing|` +
 	`delete|deletes|deleting|create|creates|creating|mutate|mutates|mutating|update|updates|updating`
 
-// keeping matches what every such promise has. Looking for that first is much faster.
+// keeping matches what every such promise has. Searching for it first is much faster.
 var keeping = lazyregexp.New(`read[- ]?only|n't|not|no |never|without`)
 
-// partly makes "read-only" something else than a promise.
+// partly matches words with which "read-only" is not a promise.
 var partly = lazyregexp.New(`\b(?:by default|mode|flag|option|replica|filesystem|file system|volume|mount|token|user|role|permission|permissions|credentials?|transaction|field|fields|property|properties|attribute|original|input|source|in place|in-place|unless|except|otherwise|most|some|many|mostly)\b`)
 
 // promisesReadOnly reports whether a sentence promises that nothing is changed.
@@ -39,10 +38,7 @@ func promisesReadOnly(sentence string) bool {
 		return false
 	}
 	plain := plainly(sentence)
-	if !keeping.MatchString(plain) {
-		return false
-	}
-	if conditions.MatchString(plain) || partly.MatchString(plain) {
+	if !keeping.MatchString(plain) || conditions.MatchString(plain) || partly.MatchString(plain) {
 		return false
 	}
 	for _, part := range append(strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(",()[]", r) }), plain) {
@@ -54,7 +50,7 @@ func promisesReadOnly(sentence string) bool {
 	return false
 }
 
-// plainly is a sentence in lower case, with single spaces and plain apostrophes.
+// plainly returns a sentence in lower case, with single spaces and plain apostrophes.
 func plainly(sentence string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(sentence, "’", "'"))), " ")
 }

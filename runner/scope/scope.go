@@ -20,19 +20,18 @@ import (
 
 // Clause is a place in a declaration that says something.
 type Clause struct {
-	// Source is the kind of declaration.
 	Source report.ScopeSource
 	// Capability is whose declaration it is; Kind Server for the server's own.
 	Capability report.Capability
-	// Field is where: "description", "instructions", "annotations.openWorldHint".
+	// Field names the place: "description", "instructions", "annotations.openWorldHint".
 	Field string
 	// Means says how it was understood: "keeps off the network".
 	Means string
+	sense sense
 	// Quote is the sentence, at most 160 bytes.
 	Quote string
 }
 
-// ofServer is the server's own.
 var ofServer = report.Capability{Kind: report.CapabilityServer}
 
 // Given holds what is said of a server besides its manifest, and what is known of
@@ -42,19 +41,19 @@ type Given struct {
 	Allow *report.DeclaredScope
 	// ServerJSON is the server's entry for the MCP registry; nil: it has none.
 	ServerJSON json.RawMessage
-	// Command is the server's. It names a server that has not said its name.
+	// Command started the server. It stands in for the name of a server that has not given one.
 	Command []string
 	// Home is the server's home directory, for "~/"; empty: not known.
 	Home string
 	// Resolvers are the machine's name servers; none: not known.
 	Resolvers []netip.Addr
-	// Gave reports whether a name has an address; nil where that is not known. It is known of
-	// the sinkhole's answers: any other was made up by a name server that the server brought.
+	// Gave reports whether the sinkhole resolved a name to an address; nil where that is not known. Any
+	// other address comes from a name server that the server brought along.
 	Gave func(name string, at netip.Addr) bool
 }
 
-// Declaration holds what one capability, or the server of itself, says. Each list
-// has the clauses in the order in which they stand.
+// Declaration holds what one capability, or the server about itself, declares. Each list is in the
+// order of the texts.
 type Declaration struct {
 	// NoNetwork are promises to keep off the network.
 	NoNetwork []Clause
@@ -62,15 +61,15 @@ type Declaration struct {
 	// do not deny it.
 	Network, Subprocess, Files []Clause
 
-	// words are those that it says, in lower case, coined those of them that nobody spells like a word:
-	// "openstreetmap" of "OpenStreetMap".
+	// words holds the words of its texts in lower case, and coined those with a capital inside:
+	// "openstreetmap" for "OpenStreetMap".
 	words, coined map[string]bool
 	// hints are the restrictive ones, by name.
 	hints map[string]Clause
 	// readOnly are promises to change nothing, writing clauses that speak of it.
 	readOnly, writing []Clause
 	named             []named
-	// said has what else it says, for people.
+	// said holds clauses that no rule reads, for the report.
 	said []Clause
 }
 
@@ -79,7 +78,7 @@ func (d Declaration) Mentions(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return d.words[w] })
 }
 
-// Coins reports whether it says a word, in lower case, by a spelling that makes it the name of somebody.
+// Coins reports whether a lower-case word occurs with a capital inside, as brand names are spelled.
 func (d Declaration) Coins(word string) bool { return d.words[word] && d.coined[word] }
 
 // Scope holds what is declared.

@@ -36,8 +36,7 @@ const (
 	maxVariables = 64 // of one package, and remotes
 )
 
-// serverJSON reads what the entry says of the server. Where a package is got from,
-// and who made it, says nothing about what it does.
+// serverJSON reads the entry's statements about the server, without the origin of its packages.
 func (r *reader) serverJSON(text json.RawMessage) Declaration {
 	if CheckServerJSON(text) != nil {
 		return Declaration{}
@@ -57,8 +56,7 @@ func (r *reader) serverJSON(text json.RawMessage) Declaration {
 	return d
 }
 
-// serverPackage reads one way to install the server: the port on which it will
-// listen, and how it is configured.
+// serverPackage reads the port on which an installed package will listen, and its configuration.
 func (r *reader) serverPackage(d *Declaration, at string, of map[string]json.RawMessage) {
 	transport := manifest.Object(of["transport"])
 	if address := manifest.Text(transport["url"]); address != "" {
@@ -78,15 +76,14 @@ func (r *reader) serverPackage(d *Declaration, at string, of map[string]json.Raw
 	}
 }
 
-// Variable is one that a server.json asks for.
+// Variable is an environment variable that a server.json asks for.
 type Variable struct {
 	Name string
-	// Choice is a value that it may have; "" where the entry lists none.
+	// Choice is an allowed value; "" where the entry lists none.
 	Choice string
 }
 
-// RequiredVariables returns the variables that an entry for the MCP registry says the server
-// does not start without, and gives no value of.
+// RequiredVariables returns the variables that an entry for the MCP registry requires and gives no value for.
 func RequiredVariables(text json.RawMessage) (all []Variable) {
 	if CheckServerJSON(text) != nil {
 		return nil
@@ -107,9 +104,8 @@ func RequiredVariables(text json.RawMessage) (all []Variable) {
 	return all
 }
 
-// serverInput reads a variable or an argument by which the server is configured: its
-// name and description speak of what it is for, and a URL that it has by default
-// names a host.
+// serverInput reads a variable or an argument that configures the server: its name and description
+// state its purpose, and a default URL names a host.
 func (r *reader) serverInput(d *Declaration, at string, of map[string]json.RawMessage) {
 	name, description := manifest.Text(of["name"]), manifest.Text(of["description"])
 	d.absorb(r.read(ofServer, report.ScopeServerJSON, []field{
@@ -126,7 +122,7 @@ func (r *reader) serverInput(d *Declaration, at string, of map[string]json.RawMe
 	}
 }
 
-// nameURL enters the host of a URL as one that is named.
+// nameURL adds the host of a URL.
 func (r *reader) nameURL(d *Declaration, at, address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || len(address) > maxText {
@@ -147,7 +143,7 @@ func member(of map[string]json.RawMessage, key string) json.RawMessage {
 	return of[strings.ReplaceAll(strings.ToLower(words.Spell(key)), " ", "_")]
 }
 
-// array is a JSON array, up to so many elements; nil for anything else.
+// array decodes at most so many elements of a JSON array; nil for anything else.
 func array(raw json.RawMessage, most int) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {

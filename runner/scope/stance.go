@@ -7,26 +7,26 @@ type Stance int
 
 // The stances.
 const (
-	// Silent: neither promised off nor spoken of.
+	// Silent: neither denied nor mentioned.
 	Silent Stance = iota
-	// Declared: spoken of, and not promised off.
+	// Declared: mentioned, and not denied.
 	Declared
-	// Denied: promised off, and nowhere spoken of.
+	// Denied: promised not to be used, and not mentioned elsewhere.
 	Denied
 	// Unclear: both.
 	Unclear
 )
 
-// Speaks reports whether anything was declared at all: who ended, or waited for somebody else, before it
-// had said who it is has not.
+// Speaks reports whether anything was declared at all: a server that ended or blocked before the
+// handshake has declared nothing.
 func (s Scope) Speaks() bool { return len(s.whole.words) > 0 }
 
-// Network is the stance on the network of a capability, or of the server as a
-// whole, with the promise when there is one.
+// Network returns the stance of a capability, or of the server as a whole, on the
+// network, with the promise when there is one.
 //
-// A capability's own words go before the server's. The server as a whole
+// A capability's own words take precedence over the server's. The server as a whole
 // denies when its instructions do, or when every single capability does, and
-// nothing in the manifest speaks of the network.
+// nothing in the manifest mentions the network.
 func (s Scope) Network(of report.Capability) (Stance, Clause) {
 	if of.Kind != report.CapabilityServer {
 		if stance, clause := s.items[of].network(); stance != Silent {

@@ -27,14 +27,13 @@ const (
 //   - UseExec: what a launcher starts until the server reads its first request.
 type Use struct {
 	Kind UseKind
-	// Host, Address and Port are those of report.Connection: of UseEgress and
-	// UseListen. Host and FQDN are those of profile.Effect, made canonical. A port of 53
-	// with a Host is a question for that name.
+	// Host, Address and Port are set for UseEgress and UseListen, as in report.Connection. Host and FQDN are
+	// canonical, as in profile.Effect. Port 53 with a Host is a DNS query for that name.
 	Host, FQDN, Address string
-	// Named is the name that was resolved to the address, where Host is a domain above it; "" if that is Host.
+	// Named is the name that was resolved to the address, where Host is a domain above it; "" for Host itself.
 	Named string
 	Port  int
-	// Path of UseRead, UseWrite and UseExec: absolute and clean.
+	// Path is set for UseRead, UseWrite and UseExec: absolute and clean.
 	Path string
 }
 
@@ -47,23 +46,22 @@ const (
 	Unsaid Answer = iota
 	// Allowed: a list, or a place named in the declaration, has it.
 	Allowed
-	// Exceeded: a list of this kind is there and has it not. The Clause is the list.
+	// Exceeded: there is a list of this kind without it. The Clause is the list.
 	Exceeded
 )
 
-// Answer reports whether the declared scope has a use, and by which clause. A list of
-// the operator's is the last word; where there is none, a place that is named in the
-// capability's own declaration or in the server's is Allowed. For Kind Server, any
-// declaration may have named it.
+// Answer reports whether the declared scope covers a use, and by which clause. A list of
+// the operator decides alone; without one, a place that the capability's own declaration
+// or the server's names is Allowed. For Kind Server, any declaration may name it.
 //
-// What Allowed by Source Text or ServerJSON is worth is for the rule to decide: the
-// server wrote it. It explains a connect; a secret that is only named is still one.
+// The server itself wrote sources Text and ServerJSON, so each rule decides what they excuse: they
+// explain a connection, but not the reading of a secret.
 func (s Scope) Answer(of report.Capability, use Use) (Answer, Clause) {
 	if list, ok := s.rulings[use.Kind]; ok {
 		return list.answer(use)
 	}
 	if stance, _ := s.Network(of); use.Kind == UseEgress && (stance == Denied || stance == Unclear) {
-		return Unsaid, Clause{} // what it names does not take back what it promises
+		return Unsaid, Clause{} // naming a host does not revoke the promise
 	}
 	for _, d := range []Declaration{s.items[of], s.server} {
 		if clause, ok := d.answer(use); ok {
