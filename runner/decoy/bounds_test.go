@@ -82,6 +82,7 @@ func TestHonestDataAreSearchedWhole(t *testing.T) {
 		"a compressed list":       quote(std(zip(list.String()))),
 		"a picture in an answer":  quote(std(zip(zip(list.String())))),
 		"a picture of one colour": compress(strings.Repeat("\x01\x20\x40\x80"+strings.Repeat("\x00", 7680), 1080)),
+		"digits that are all one": quote(std(compress("[" + strings.Repeat("3", 20000) + "]"))),
 		"text that compresses so": zip(strings.Repeat("0123456789 and so on\n", 40000)),
 	} {
 		if found, unsearched := m.Find([]byte(data)); len(found) > 0 || unsearched > 0 {

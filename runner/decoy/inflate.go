@@ -179,10 +179,13 @@ func plain(data []byte) bool {
 	var seen [256]bool
 	different := 0
 	for _, b := range data {
-		if !seen[b] {
-			seen[b] = true
-			different++
+		if seen[b] {
+			continue
+		}
+		seen[b] = true
+		if different++; different == fewest {
+			return false
 		}
 	}
-	return different < fewest
+	return true
 }
