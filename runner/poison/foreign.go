@@ -48,7 +48,7 @@ func (r *reader) foreign(all []sentence, i int) []foreign {
 	if len(rs) == 0 {
 		return nil
 	}
-	f := foreign{reader: r, next: map[string]reading{}, pours: r.pours(s, false)}
+	f := foreign{reader: r, next: map[string]reading{}, length: utf8.RuneCountInString(strings.TrimSpace(own)), pours: r.pours(s, false)}
 	f.tools, f.toolNames = r.foreignTools(own)
 	f.place, f.mail, f.link, f.literal = s.spans(own)
 	if i+1 < len(all) {
@@ -104,6 +104,8 @@ type foreign struct {
 	toolNames []string
 	// place are places of secrets, mail and link addresses, literal other quoted values.
 	place, mail, link, literal []span
+	// length is the number of letters of the sentence.
+	length int
 	// pours is set if a secret variable and an argument that takes no secrets are named.
 	pours bool
 }
@@ -194,7 +196,7 @@ func (f foreign) redirects() bool {
 func (f foreign) conceals() bool {
 	told := append(f.negated(partTell), f.parts[partSilent]...)
 	switch {
-	case f.toUser(told, 70), f.within(told, f.parts[partDeed], 30), f.within(f.negated(partKnow), f.parts[partUser], 60):
+	case f.toUser(told, 70), f.within(told, f.parts[partDeed], 30), f.within(f.unknown(), f.parts[partUser], 60):
 		return true
 	case f.within(f.negated(partShow), f.parts[partDeed], 40):
 		return true
@@ -203,6 +205,15 @@ func (f foreign) conceals() bool {
 	}
 	handled := f.near(partSecretly, partRead, 40) || f.near(partSecretly, partPass, 40)
 	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.tools, 40)
+}
+
+// unknown returns where somebody must not know, or need not know, what is done. Another object than
+// the deed, such as the name of a unit, is information that the user may lack.
+func (f foreign) unknown() []span {
+	return slices.DeleteFunc(f.negated(partKnow), func(k span) bool {
+		last := !f.verbLast && f.length-k.end <= 2
+		return !last && !f.within([]span{k}, f.parts[partDeed], 30)
+	})
 }
 
 // unaware reports that something is to be done without the user's knowledge.

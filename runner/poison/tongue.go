@@ -55,7 +55,7 @@ type tongue struct {
 	// the verb as well.
 	ahead  int
 	behind bool
-	// verbLast is set if a denial stands at the end of a statement.
+	// verbLast is set if a verb, or a denial, stands at the end of a statement.
 	verbLast bool
 	// share scales distances, in percent of European languages.
 	share int
@@ -74,12 +74,12 @@ var tongues = []tongue{
 	{name: "italian", ahead: 24, share: 100},
 	{name: "russian", ahead: 24, share: 100},
 	{name: "chinese", ahead: 7, share: 40, unmarked: true},
-	{name: "japanese", share: 50, unmarked: true},
-	{name: "korean", share: 50, unmarked: true},
+	{name: "japanese", verbLast: true, share: 50, unmarked: true},
+	{name: "korean", verbLast: true, share: 50, unmarked: true},
 	{name: "hindi", ahead: 3, verbLast: true, share: 100},
 	{name: "arabic", ahead: 12, share: 100},
 	{name: "polish", ahead: 24, share: 100},
-	{name: "dutch", ahead: 24, behind: true, share: 100},
+	{name: "dutch", ahead: 24, behind: true, verbLast: true, share: 100},
 	{name: "turkish", behind: true, verbLast: true, share: 100},
 	{name: "ukrainian", ahead: 24, share: 100},
 	{name: "vietnamese", ahead: 16, share: 100, unmarked: true, toned: true},
