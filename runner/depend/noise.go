@@ -1,6 +1,7 @@
 package depend
 
 import (
+	"bytes"
 	"math"
 	"slices"
 )
@@ -24,6 +25,8 @@ type Noise struct {
 	Size int
 	Bits float64
 	Long bool
+	// Linked: such a run is part of an address, so that it goes to another machine once a client opens that.
+	Linked bool
 }
 
 // NoiseOf returns random-looking differences between two launches under equal conditions.
@@ -40,7 +43,8 @@ func NoiseOf(one, again *Record) (all []Noise) {
 			}
 			run := p.Data[c.from:c.to]
 			data[i] = append(data[i], run...)
-			all[i].Long = all[i].Long || entropy(run)*float64(len(run)) >= 8*leastLong
+			long := entropy(run)*float64(len(run)) >= 8*leastLong
+			all[i].Long, all[i].Linked = all[i].Long || long, all[i].Linked || long && linked(p.Data[:c.from])
 		}
 	}
 	for i := range all {
@@ -49,7 +53,12 @@ func NoiseOf(one, again *Record) (all []Noise) {
 	return slices.DeleteFunc(all, func(n Noise) bool { return n.Size < leastNoise || n.Bits < leastBits })
 }
 
-// entropy returns the entropy of a byte by frequency, in bits.
+// linked reports whether the text ends within an address.
+func linked(text []byte) bool {
+	return bytes.Contains(text[bytes.LastIndexAny(text, " \t\r\n\"'<>()")+1:], []byte("://"))
+}
+
+// entropy of the bytes, by how often each comes, in bits.
 func entropy(data []byte) (bits float64) {
 	var counts [256]int
 	for _, c := range data {
