@@ -19,7 +19,7 @@ const (
 )
 
 // mingle calls targets by turns, two by two in an order that is drawn, and then each of them several
-// times at once, as agents do: a server may act on an order, or on what is not yet over. In turns each call is waited
+// times at once, as agents do, and then interrupts: a server may act on an order, or on what is not yet over. In turns each call is waited
 // for until the server is quiet, so that what it leaves behind is of its target.
 func (s *session) mingle(ctx context.Context, all []*target, most time.Duration) {
 	s.enduring = false
@@ -28,6 +28,7 @@ func (s *session) mingle(ctx context.Context, all []*target, most time.Duration)
 	defer cancel()
 	if s.awaitQuiet(ctx) == nil && s.byTurns(ctx, all, end) == nil {
 		s.severally(ctx, all, end)
+		s.interrupt(ctx, all)
 	}
 }
 
@@ -85,14 +86,7 @@ func pairs(draw *rand.Rand, n int) (all [][2]int) {
 func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 	first, exchange := int64(0), len(s.result.Ledger)
 	for i := range calls - 1 {
-		c := s.repeated(t)
-		s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
-		s.used.add(t.of, c.Arguments, nil)
-		s.lastID++
-		s.id = nextID(s.id)
-		start, err := s.wire.beside(s.id, map[string]any{
-			"jsonrpc": "2.0", "id": s.id, "method": methods[t.of.Kind], "params": s.withMeta(params(t, c)),
-		})
+		start, err := s.aside(t)
 		if err != nil {
 			return err
 		}
@@ -105,4 +99,16 @@ func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 		s.result.Ledger[exchange].SentStart = first
 	}
 	return err
+}
+
+// aside sends a call that nothing waits for, and returns where it begins.
+func (s *session) aside(t *target) (start int64, err error) {
+	c := s.repeated(t)
+	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
+	s.used.add(t.of, c.Arguments, nil)
+	s.lastID++
+	s.id = nextID(s.id)
+	return s.wire.beside(s.id, map[string]any{
+		"jsonrpc": "2.0", "id": s.id, "method": methods[t.of.Kind], "params": s.withMeta(params(t, c)),
+	})
 }
