@@ -8,9 +8,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// Clocks for the launches at another time. Together with the true time, they call the server on a working day that is
-// the first of a month, at night on a weekend day that is the last of one, and at the turn of a year, because it may
-// act only then.
+// The clocks of launches at another time. With them and the true time, the server is called on a working day that is
+// the first of a month, at night on a weekend day that is the last of one, on an afternoon in the middle of one, and while
+// one year ends and another begins: it may act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
 // ahead. The sinkhole's certificates are valid that long.
@@ -28,6 +28,17 @@ func weekend(now time.Time) trace.Clock {
 	now = now.UTC()
 	then := time.Date(now.Year(), now.Month(), now.Day()+1, 2, 10, 0, 0, time.UTC)
 	for !free(then) || then.AddDate(0, 0, 1).Day() != 1 {
+		then = then.AddDate(0, 0, 1)
+	}
+	return trace.Clock{Forward: then.Sub(now)}
+}
+
+// afternoon returns a clock that shows a Tuesday, Wednesday or Thursday in the middle of a month, more than a day ahead,
+// in the afternoon in America, where the client of that launch is.
+func afternoon(now time.Time) trace.Clock {
+	now = now.UTC()
+	then := time.Date(now.Year(), now.Month(), now.Day()+2, 19, 25, 0, 0, time.UTC)
+	for then.Weekday() < time.Tuesday || then.Weekday() > time.Thursday || then.Day() < 11 || then.Day() > 20 {
 		then = then.AddDate(0, 0, 1)
 	}
 	return trace.Clock{Forward: then.Sub(now)}

@@ -18,6 +18,10 @@ func TestClocks(t *testing.T) {
 		if from, to := now.Add(year.Forward), now.Add(year.Forward+year.Seen(week)); from.Before(now) || from.Month() != time.December || to.Month() != time.January || to.Day() < 2 {
 			t.Errorf("week: from %s to %s", from, to)
 		}
+		if then := now.Add(afternoon(now).Forward).UTC(); then.Before(now.AddDate(0, 0, 1)) || then.After(now.AddDate(0, 2, 0)) || free(then) ||
+			then.Hour() != 19 || then.Day() < 11 || then.Day() > 20 {
+			t.Errorf("afternoon: %s for %s", then, now)
+		}
 		for name, tc := range map[string]struct {
 			forward  time.Duration
 			from, to int

@@ -50,6 +50,11 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Transport: plan.Transport, Port: plan.Port,
 	}
 	in.Decoys, in.Belongings = planted(plan.Decoys), belongings(plan.Decoys)
+	for _, o := range runs {
+		if o.how.root != "" {
+			in.Opened = append(in.Opened, o.how.root)
+		}
+	}
 	return in
 }
 

@@ -159,7 +159,11 @@ type launch struct {
 	// lures, outside and project are those of Start.
 	lures, outside []string
 	project        bool
-	// standIns are programs that get a stand-in.
+	// root is the directory that the client has open; "" for the one that arguments lead to.
+	root string
+	// incapable: the client declares no capabilities.
+	incapable bool
+	// standIns are programs that a stand-in answers for.
 	standIns []string
 	// neighbours are loopback addresses where the sinkhole replaces a service.
 	neighbours []netip.AddrPort
@@ -345,10 +349,11 @@ func (p Plan) options(how launch) probe.Options {
 	if how.vary { // one round per call, so that a call is repeated if there are no new arguments
 		options.CallTimeout, options.Rounds, options.Settle = variedTimeout, options.MaxCalls, variedSettle
 	}
+	options.Inputs.Root = how.root
 	if how.project {
 		options.Inputs.Root = path.Join(scratch, inputs.ProjectDir)
 	}
-	options.Incapable = how.moment == report.LaunchDisguise
+	options.Incapable = how.incapable
 	options.Proper = how.goesOn
 	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {
 		options.Endure = endurance

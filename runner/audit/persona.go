@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"path"
 	"slices"
 	"time"
 
@@ -46,8 +47,12 @@ var (
 	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", true, slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	zed      = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
+	windsurf   = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	claudeCode = persona{"claude-code", "2.0.51", "/usr/bin/claude", false, []string{
+		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
+		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
+	}}
+	zed = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless returns the environment without variables that are set already.
@@ -68,10 +73,23 @@ func (how launch) sockets(plan Plan) bool {
 	return how.identity.sockets && !how.row().needed && !plan.listens()
 }
 
-// person reports whether the server runs as an ordinary user. Where whole manifests are compared, the user stays the
-// same, because an honest server may advertise its home directory.
+// openProject is the directory that the client has open in the home: the decoys have a project there.
+const openProject = "src/app"
+
+// atHome makes the launch in which everything is called once by a client in a terminal in America, on an afternoon in the
+// middle of a month, with a project of the user's open: elsewhere the client's directory is one for temporary files.
+func atHome(plan Plan, how *launch, runs []observation) {
+	callAgain(plan, how, runs)
+	how.clock, how.identity = afternoon(time.Now()), claudeCode
+	if plan.Decoys.Home != "" {
+		how.root = path.Join(plan.Decoys.Home, openProject)
+	}
+}
+
+// person reports whether the server runs as somebody who works at the machine. Where manifests are compared as a whole it is
+// who it was, for an honest one may advertise its home; so it is where the client names a directory in the home.
 func (how launch) person() bool {
-	return how.identity.env != nil && !slices.Contains(asAWhole, how.moment)
+	return how.identity.env != nil && how.root == "" && !slices.Contains(asAWhole, how.moment)
 }
 
 // disguise prepares the launch that calls everything once, by a client in an editor abroad with an open project, in a
@@ -79,6 +97,6 @@ func (how launch) person() bool {
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.project = weekend(time.Now()), true
-	how.identity, how.revision = cursorEditor, transport.Revisions[0].Date
-	how.untold = !networked(runs) // otherwise its TLS connections would fail
+	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
+	how.untold = !networked(runs) // else its TLS connections would fail
 }

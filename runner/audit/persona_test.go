@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // TestPersonas: each client is met in one launch, none where manifests of one language are
@@ -44,7 +45,12 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s, %s: sockets %v", tc.how.moment, tc.transport, got)
 		}
 	}
-	if len(met) < 6 {
+	at := launch{moment: report.LaunchDisguise, again: true}
+	atHome(Plan{Decoys: decoy.Set{Home: "/home/ada"}}, &at, []observation{watched()})
+	if o := (Plan{}).options(at); o.Inputs.Root != "/home/ada/src/app" || o.Incapable || at.person() {
+		t.Errorf("root %q, incapable %t, person %t", o.Inputs.Root, o.Incapable, at.person())
+	}
+	if len(met) < 7 {
 		t.Errorf("met %v", met)
 	}
 	plan := Plan{Env: []string{"TZ=UTC"}}

@@ -82,6 +82,7 @@ var afterwards = []extra{
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},
 	{moment: report.LaunchDisguise, how: "for a client in the editor of somebody abroad", most: mostOptional, change: disguise},
+	{moment: report.LaunchDisguise, again: true, how: "for a client in a terminal, with a project in the user's home", most: mostOptional, change: atHome},
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},

@@ -124,13 +124,13 @@ func TestLaunches(t *testing.T) {
 		drifts string
 		reason report.Reason
 	}{
-		{"honest", func(int, launch) observation { return poisoned(false) }, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "", ""},
-		{"on restart", func(n int, _ launch) observation { return poisoned(n > 0) }, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
-		{"the third time", func(n int, _ launch) observation { return poisoned(n > 1) }, ",Restart,Identity,Clock,Week,Restart,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
-		{"by identity", func(_ int, how launch) observation { return poisoned(how.identity.name == claudeDesktop.name) }, ",Restart,Identity,Clock,Week,Restart,Disguise,StandIns,Refused,Decoys,Attack", "Identity changed: tool t", ""},
-		{"at a later date", func(_ int, how launch) observation { return poisoned(how.clock.Forward > 0) }, ",Restart,Identity,Clock,Week,Restart,Disguise,StandIns,Refused,Decoys,Attack", "Clock changed: tool t", ""},
-		{"as a week goes by", func(_ int, how launch) observation { return poisoned(how.wait > 0) }, ",Restart,Identity,Clock,Week,Restart,Disguise,StandIns,Refused,Decoys,Attack", "Clock changed: tool t", ""},
-		{"every time", func(n int, _ launch) observation { return listing(strings.Repeat("again ", n)) }, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
+		{"honest", func(int, launch) observation { return poisoned(false) }, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "", ""},
+		{"on restart", func(n int, _ launch) observation { return poisoned(n > 0) }, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
+		{"the third time", func(n int, _ launch) observation { return poisoned(n > 1) }, ",Restart,Identity,Clock,Week,Restart,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
+		{"by identity", func(_ int, how launch) observation { return poisoned(how.identity.name == claudeDesktop.name) }, ",Restart,Identity,Clock,Week,Restart,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Identity changed: tool t", ""},
+		{"at a later date", func(_ int, how launch) observation { return poisoned(how.clock.Forward > 0) }, ",Restart,Identity,Clock,Week,Restart,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Clock changed: tool t", ""},
+		{"as a week goes by", func(_ int, how launch) observation { return poisoned(how.wait > 0) }, ",Restart,Identity,Clock,Week,Restart,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Clock changed: tool t", ""},
+		{"every time", func(n int, _ launch) observation { return listing(strings.Repeat("again ", n)) }, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t", ""},
 		{"later, and at once for another", func(_ int, how launch) observation {
 			o := listing("Purely local.")
 			o.result.After, o.result.Relisted = offering(poison), true
@@ -138,8 +138,8 @@ func TestLaunches(t *testing.T) {
 				o = poisoned(true) // as after the calls: it was merely slow
 			}
 			return o
-		}, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "", ""},
-		{"in numbers", func(n int, _ launch) observation { return listing(fmt.Sprint("pid ", n)) }, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t (in numbers)", ""},
+		}, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "", ""},
+		{"in numbers", func(n int, _ launch) observation { return listing(fmt.Sprint("pid ", n)) }, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Restart changed: tool t (in numbers)", ""},
 		{"in session, and kept", func(n int, _ launch) observation {
 			if n > 0 {
 				return poisoned(true)
@@ -147,12 +147,12 @@ func TestLaunches(t *testing.T) {
 			return listing("Purely local.", func(o *observation) {
 				o.result.After, o.result.Relisted, o.result.Drift = offering(poison), true, report.Drift{Changed: []string{"tool t"}}
 			})
-		}, ",Restart,Identity,Clock,Week,Disguise,StandIns,Refused,Decoys,Attack", "Session changed: tool t", ""},
+		}, ",Restart,Identity,Clock,Week,Disguise,Disguise,StandIns,Refused,Decoys,Attack", "Session changed: tool t", ""},
 		{"stateless", func(_ int, how launch) observation {
 			o := poisoned(false)
 			o.result.NeedDiscover = !how.discover
 			return o
-		}, ",discover,discover Restart,discover Identity,discover Clock,discover Week,discover Disguise,discover StandIns,discover Refused,discover Decoys,discover Attack", "", ""},
+		}, ",discover,discover Restart,discover Identity,discover Clock,discover Week,discover Disguise,discover Disguise,discover StandIns,discover Refused,discover Decoys,discover Attack", "", ""},
 		{"where it listens", func(n int, how launch) observation {
 			if how.detected == nil {
 				return watched(func(o *observation) {
@@ -160,7 +160,7 @@ func TestLaunches(t *testing.T) {
 				})
 			}
 			return poisoned(n > 1)
-		}, ",on 8080,on 8080 Restart,on 8080 Identity,on 8080 Clock,on 8080 Week,on 8080 Disguise,on 8080 StandIns,on 8080 Refused,on 8080 Decoys,on 8080 Attack", "Restart changed: tool t", ""},
+		}, ",on 8080,on 8080 Restart,on 8080 Identity,on 8080 Clock,on 8080 Week,on 8080 Disguise,on 8080 Disguise,on 8080 StandIns,on 8080 Refused,on 8080 Decoys,on 8080 Attack", "Restart changed: tool t", ""},
 		{"never twice", func(n int, _ launch) observation { return exits(n > 0) }, ",Restart", "", report.ReasonServerExited},
 		{"not for others", func(_ int, how launch) observation { return exits(how.identity.name == claudeDesktop.name) }, ",Restart,Identity", "", report.ReasonServerExited},
 		{"never", func(int, launch) observation { return exits(true) }, "", "", report.ReasonServerExited},

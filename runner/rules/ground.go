@@ -13,7 +13,7 @@ import (
 )
 
 // ownPaths is where a server may read and write unasked: what it brought along, its
-// working directory, the directories on its command line, what an option or a variable of the operator's names, what it has made itself, and the places that the XDG base
+// working directory, the directories on its command line and those that a client told it to have open, what an option or a variable of the operator's names, what it has made itself, and the places that the XDG base
 // directory specification and its runtime give it by name.
 type ownPaths struct {
 	home string
@@ -45,6 +45,9 @@ func (in Input) ownPaths() ownPaths {
 	g.dirs = append(g.dirs, configuredPaths(in.Command, in.Env)...)
 	if in.Dir != "" {
 		g.dirs = append(g.dirs, in.Dir)
+	}
+	if in.AsksForRoots() {
+		g.dirs = append(g.dirs, in.Opened...)
 	}
 	g.dirs = slices.DeleteFunc(g.dirs, func(dir string) bool { return dir == "/" || dir == g.home || places.Below(g.home, dir) })
 	return g

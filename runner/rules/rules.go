@@ -31,6 +31,8 @@ type Input struct {
 	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
 	Decoys     []Decoy
 	Belongings []string
+	// Opened are the directories of the home that a client said to have open.
+	Opened []string
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
 	// Carried are credentials in answers that the server has brought along.
