@@ -8,9 +8,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// The clocks of launches at another time. With them and the true time, the server is called on a working day that is
-// the first of a month, at night on a weekend day that is the last of one, on an afternoon in the middle of one, and while
-// one year ends and another begins: it may act only then.
+// Clocks for the launches at another time. Together with the true time, they call the server on a working day that is
+// the first of a month, at night on a weekend day that is the last of one, and at the turn of a year, because it may
+// act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
 // ahead. The sinkhole's certificates are valid that long.

@@ -159,9 +159,9 @@ type launch struct {
 	// lures, outside and project are those of Start.
 	lures, outside []string
 	project        bool
-	// root is the directory that the client has open; "" for the one that arguments lead to.
+	// root is the directory that the client has open; "" for the one that arguments name.
 	root string
-	// incapable: the client declares no capabilities.
+	// incapable is set if the client declares no capabilities.
 	incapable bool
 	// standIns are programs that a stand-in answers for.
 	standIns []string

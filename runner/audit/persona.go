@@ -73,11 +73,11 @@ func (how launch) sockets(plan Plan) bool {
 	return how.identity.sockets && !how.row().needed && !plan.listens()
 }
 
-// openProject is the directory that the client has open in the home: the decoys have a project there.
+// openProject is the directory below the home that the client has open. The decoys include a project there.
 const openProject = "src/app"
 
-// atHome makes the launch in which everything is called once by a client in a terminal in America, on an afternoon in the
-// middle of a month, with a project of the user's open: elsewhere the client's directory is one for temporary files.
+// atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
+// user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary directory.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.identity = afternoon(time.Now()), claudeCode
@@ -86,8 +86,8 @@ func atHome(plan Plan, how *launch, runs []observation) {
 	}
 }
 
-// person reports whether the server runs as somebody who works at the machine. Where manifests are compared as a whole it is
-// who it was, for an honest one may advertise its home; so it is where the client names a directory in the home.
+// person reports whether the server runs as an ordinary user. Where whole manifests are compared, the user stays the
+// same, because an honest server may advertise its home directory.
 func (how launch) person() bool {
 	return how.identity.env != nil && how.root == "" && !slices.Contains(asAWhole, how.moment)
 }
@@ -98,5 +98,5 @@ func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.project = weekend(time.Now()), true
 	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
-	how.untold = !networked(runs) // else its TLS connections would fail
+	how.untold = !networked(runs) // otherwise its TLS connections would fail
 }

@@ -236,8 +236,8 @@ func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 	}
 }
 
-// undecided describes what left the server and differs each time: anything if the server had read a decoy file; if it
-// had only variables, what went to another machine, or into an address, and is longer than a request's random ids.
+// undecided describes data that left the server and differs each time: any data if the server read a decoy file; if
+// it only had variables, data to another machine, or in an address, that is longer than a request's random ids.
 func (s *series) undecided(files []decoy.ID) (all []string) {
 	if slices.ContainsFunc(s.launches, func(l varied) bool { return l.Rest != s.launches[0].Rest }) {
 		all = append(all, "what left the server after the first half MiB, and was not the same in each launch: whether it holds a secret is not known")
@@ -252,7 +252,7 @@ func (s *series) undecided(files []decoy.ID) (all []string) {
 	}
 	for _, noise := range depend.NoiseOf(same[0], same[1]) {
 		if noise.Channel == leak.File || len(files) == 0 && !noise.Linked && !(noise.Long && noise.Channel.Network()) {
-			continue // the names of temporary files are drawn
+			continue // names of temporary files are random
 		}
 		all = append(all, fmt.Sprintf("what left the server and was different with the same secrets as well, so that it may hold %s, such as %s: %d bytes, %.1f bits of entropy each",
 			read, way(noise.Way), noise.Size, noise.Bits))

@@ -25,7 +25,7 @@ type Noise struct {
 	Size int
 	Bits float64
 	Long bool
-	// Linked: such a run is part of an address, so that it goes to another machine once a client opens that.
+	// Linked is set if such a run is part of an address: a client that opens it sends the run to another machine.
 	Linked bool
 }
 
@@ -58,7 +58,7 @@ func linked(text []byte) bool {
 	return bytes.Contains(text[bytes.LastIndexAny(text, " \t\r\n\"'<>()")+1:], []byte("://"))
 }
 
-// entropy of the bytes, by how often each comes, in bits.
+// entropy returns the entropy of a byte by frequency, in bits.
 func entropy(data []byte) (bits float64) {
 	var counts [256]int
 	for _, c := range data {

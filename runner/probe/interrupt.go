@@ -7,16 +7,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxGivenUp is how many targets have a call given up: a server that acts on one need not know which.
-// pings is how often a client asks in some minutes whether the server still answers.
+// maxGivenUp bounds the targets of which a call is cancelled; pings is the number of pings.
 const (
 	maxGivenUp = 3
 	pings      = 3
 )
 
-// interrupt does what happens in a long session of a client: the user gives a call up, the client asks whether the server
-// still answers, and the user opens another directory. It calls everything once more after each, and lists at the end,
-// because a server may act only then.
+// interrupt does what happens in long sessions: it cancels calls, pings the server, and announces other roots. It calls
+// everything again after that, and lists at the end, because a server may act only then.
 func (s *session) interrupt(ctx context.Context, all []*target) {
 	all = all[:min(len(all), maxAtOnce)]
 	for _, t := range all[:min(len(all), maxGivenUp)] {
@@ -49,8 +47,8 @@ func (s *session) callOnce(ctx context.Context, t *target) error {
 	return err
 }
 
-// giveUp cancels a call as soon as it is sent, and makes it again: one exchange of the ledger. Over HTTP, where the call
-// would need a connection of its own, it cancels the last one, which has been answered: servers have to expect that
+// giveUp cancels a call as soon as it is sent, and repeats it, as one exchange of the ledger. Over HTTP, where the call
+// would need another connection, it cancels the previous one, which was answered: servers must expect that
 // (specification 2025-11-25, basic/utilities/cancellation).
 func (s *session) giveUp(ctx context.Context, t *target) error {
 	first, exchange := int64(0), len(s.result.Ledger)
@@ -74,7 +72,7 @@ func (s *session) giveUp(ctx context.Context, t *target) error {
 	return err
 }
 
-// ping asks whether the server still answers; the stateless revision has no such request.
+// ping pings the server; the stateless revision has no such request.
 func (s *session) ping(ctx context.Context) error {
 	for range pings {
 		if s.options.Discover {
@@ -88,7 +86,7 @@ func (s *session) ping(ctx context.Context) error {
 	return nil
 }
 
-// rootsChanged says that the client's roots are others, if this client has any.
+// rootsChanged announces other roots, if the client has any.
 func (s *session) rootsChanged(ctx context.Context) error {
 	if s.options.Incapable || s.options.Discover {
 		return nil

@@ -31,7 +31,7 @@ type Input struct {
 	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
 	Decoys     []Decoy
 	Belongings []string
-	// Opened are the directories of the home that a client said to have open.
+	// Opened are directories in the home that a client named as its roots.
 	Opened []string
 	// Leaks are the secrets that left the server.
 	Leaks []leak.Leak
