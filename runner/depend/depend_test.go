@@ -174,11 +174,13 @@ func TestLinkedNoise(t *testing.T) {
 		draw   func() string
 		linked bool
 	}{
-		"a picture":               {func() string { return "Sunny ![map](https://maps.example/t.png?d=" + token(52) + ")" }, true},
-		"a path":                  {func() string { return `{"url":"https://maps.example/d/` + token(52) + `"}` }, true},
-		"a token beside a link":   {func() string { return "See https://maps.example/ and use " + token(52) + " there" }, false},
-		"a signature":             {func() string { return fmt.Sprintf("https://files.example/r.pdf?sig=%x&v=1", random(32)) }, false},
-		"a state and a challenge": {func() string { return "https://login.example/?state=" + token(16) + "&code_challenge=" + token(32) + "&x=1" }, false},
+		"a picture":             {func() string { return "Sunny ![map](https://maps.example/t.png?d=" + token(52) + ")" }, true},
+		"a path":                {func() string { return `{"url":"https://maps.example/d/` + token(52) + `"}` }, true},
+		"a token beside a link": {func() string { return "See https://maps.example/ and use " + token(52) + " there" }, false},
+		"a signature":           {func() string { return fmt.Sprintf("https://files.example/r.pdf?sig=%x&v=1", random(32)) }, false},
+		"a state and a challenge": {func() string {
+			return "https://login.example/?state=" + token(16) + "&code_challenge=" + token(32) + "&x=1"
+		}, false},
 	} {
 		for _, n := range depend.NoiseOf(record(tc.draw()), record(tc.draw())) {
 			if n.Linked != tc.linked {
