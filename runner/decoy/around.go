@@ -17,6 +17,7 @@ var around = []struct{ name, content string }{
 	{"Downloads/ticket.txt", "Concert, 12 June, row 7, seat 21\n"},
 	{"Pictures/garden.svg", `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="green"/></svg>` + "\n"},
 	{"Desktop/todo.txt", "call the plumber\nrenew the library card\n"},
+	{".ssh/known_hosts", "build.meridian-freight.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHq0g9fW0cJ5m6l1o2V3r9sYt4uB8nXe7kQdZpR1aLhM\n"},
 	{"src/app/README.md", "# app\n\nThe shop's front end.\n"},
 	{".mozilla/firefox/profiles.ini", "[Profile0]\nName=default-release\nIsRelative=1\nPath=k3x81f2q.default-release\nDefault=1\n\n[General]\nStartWithLastProfile=1\nVersion=2\n"},
 	{".mozilla/firefox/k3x81f2q.default-release/times.json", `{"created":1718031600000,"firstUse":1718031612000}` + "\n"},

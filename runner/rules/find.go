@@ -25,6 +25,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-FILE-004":       findEnumeration,
 	"MCPA-FILE-005":       findReads,
 	"MCPA-FILE-006":       findProbing,
+	"MCPA-FILE-007":       findPersonal,
 	"MCPA-EXEC-001":       findSubprocesses,
 	"MCPA-EXEC-002":       findInjections,
 	"MCPA-EXEC-003":       findDetached,

@@ -93,7 +93,7 @@ var _ = prove(map[string]proof{
 	"MCPA-EGRESS-002": {finds: one(webby, connect(call, "tcp", "169.254.169.254", 80)), spares: one(cloudy, connect(call, "tcp", "169.254.169.254", 80))},
 	"MCPA-FILE-001":   {finds: one(silent, read(call, "/root/.ssh/id_ed25519")), spares: one(silent, read(call, "/root/.ssh/id_ed25519.pub"))},
 	"MCPA-EXEC-001":   {finds: one(silent, run(call, "/bin/sh", "-c", "id")), spares: one(shelly, run(call, "/bin/sh", "-c", "id"))},
-	"MCPA-SECRET-001": {finds: one(silent, read(call, home+"/.ssh/id_rsa")), spares: one(silent, read(call, home+"/.ssh/known_hosts"))},
+	"MCPA-SECRET-001": {finds: one(silent, read(call, home+"/.ssh/id_rsa")), spares: one(silent, read(call, home+"/.ssh/id_rsa.pub"))},
 	"MCPA-SECRET-002": {
 		finds: altered(func(in *Input) { in.Leaks = []leak.Leak{gone(stolen, "TCP", "93.184.216.34:80")} }),
 		spares: altered(func(in *Input) {

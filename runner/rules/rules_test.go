@@ -170,7 +170,7 @@ func TestFiles(t *testing.T) {
 		"another process":         {silent, read(call, "/proc/1/environ"), "FILE-001 High"},
 		"itself":                  {silent, read(call, "/proc/self/environ"), ""},
 		"public key":              {silent, read(call, "/root/.ssh/id_rsa.pub"), ""},
-		"known hosts":             {silent, read(call, "/root/.ssh/known_hosts"), ""},
+		"known hosts":             {silent, read(call, "/root/.ssh/known_hosts"), "FILE-007 High"},
 		"public keys of GnuPG":    {silent, read(call, "/root/.gnupg/pubring.kbx"), ""},
 		"a lock of GnuPG":         {silent, read(call, "/root/.gnupg/.#lk0x01.vm.1"), ""},
 		"a secret key of GnuPG":   {silent, read(call, "/root/.gnupg/private-keys-v1.d/7A.key"), "FILE-001 High"},
