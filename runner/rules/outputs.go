@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/squat"
 )
 
 // findInjected finds outputs that instruct the model.
@@ -59,10 +60,28 @@ func findAuthored(in Input, out Output, text string) []draft {
 			}
 		}
 	}
-	if quote := poison.Authored(text, prose); quote != "" {
+	quote := poison.Authored(text, prose)
+	if quote == "" {
+		quote = in.fetchesCode(out, prose)
+	}
+	if quote != "" {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil
+}
+
+// fetchesCode returns a command of an answer that runs code of a host that nobody knows, as a condition of a call; "" if
+// there is none. Vendors send people to installers, and documents quote them.
+func (in Input) fetchesCode(out Output, text string) string {
+	install, ok := poison.Installs(text)
+	if !ok || !install.Resumes && out.Kind != report.OutputError {
+		return ""
+	}
+	_, known := squat.Site(install.Host)
+	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) {
+		return ""
+	}
+	return install.Quote
 }
 
 // rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a frame
