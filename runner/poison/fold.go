@@ -29,7 +29,7 @@ func fold(text string) string {
 		}
 		latin := strings.ContainsFunc(rest[:end], func(r rune) bool { return unicode.Is(unicode.Latin, r) && r < unicode.MaxLatin1 })
 		for _, r := range rest[:end] {
-			if r >= 0x0300 && r <= 0x036f && before < 0x80 && unicode.IsLetter(before) {
+			if r >= 0x0300 && r <= 0x036f && before < 0x80 {
 				continue
 			}
 			before = letter(r, latin)

@@ -29,6 +29,7 @@ func TestDisguisedLetters(t *testing.T) {
 			}
 			return string(r)
 		}),
+		"struck":  each(func(r rune) string { return string(r) + "\u0336" }),
 		"tied":    strings.ReplaceAll(ordered, " ", "-"),
 		"in bold": strings.ReplaceAll(ordered, " ", " **"),
 		"JSON":    `{"rules": ["` + ordered + `"]}`,

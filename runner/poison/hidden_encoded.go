@@ -4,6 +4,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
+	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,18 +16,21 @@ import (
 // Runs that may be an encoded text; shorter ones are too short to mean anything.
 var (
 	base64Run  = lazyregexp.New(`[A-Za-z0-9+/_-]{24,}={0,2}`)
-	hexRun     = lazyregexp.New(`(?:[0-9a-fA-F]{2}){16,}`)
+	hexRun     = lazyregexp.New(`(?:[0-9a-fA-F]{2}[ :,]?){16,}`)
 	escapeRun  = lazyregexp.New(`(?:\\x[0-9a-fA-F]{2}){12,}|(?:\\u00[0-9a-fA-F]{2}){12,}`)
+	entityRun  = lazyregexp.New(`(?:&#(?:[0-9]{2,5}|[xX][0-9a-fA-F]{2,4});){12,}`)
 	percentRun = lazyregexp.New(`(?:%[0-9a-fA-F]{2}){12,}`)
 	base32Run  = lazyregexp.New(`[A-Z2-7]{32,}={0,6}`)
 	binaryRun  = lazyregexp.New(`(?:[01]{8}\s?){12,}`)
 	codesRun   = lazyregexp.New(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
-// maxRuns and maxDecoded bound the decoded runs of a text and the bytes of each.
+// maxRuns, maxDecoded and maxLayers bound the decoded runs of a text, the bytes of each, and how often what is
+// decoded is decoded again.
 const (
 	maxRuns    = 256
 	maxDecoded = 16 << 10
+	maxLayers  = 3
 )
 
 // encodings are the known encodings.
@@ -38,6 +42,7 @@ var encodings = []struct {
 	{"base64", base64Run, fromBase64},
 	{"hexadecimal", hexRun, fromHex},
 	{"escape sequences", escapeRun, fromEscapes},
+	{"character references", entityRun, html.UnescapeString},
 	{"percent-encoding", percentRun, fromPercent},
 	{"base32", base32Run, fromBase32},
 	{"binary digits", binaryRun, func(run string) string { return fromNumbers(strings.Fields(inBytes.ReplaceAllString(run, "$0 ")), 2) }},
@@ -51,20 +56,33 @@ var encodings = []struct {
 // or an address. Images, keys, tokens and ids do not; documents and mails are often
 // encoded as a whole, and count as they would in the clear.
 func hiddenEncoded(text string, in Place) (Hidden, bool) {
+	if h, ok := decoded(text, in, maxLayers); ok {
+		return h, true
+	}
+	return disguised(text, in)
+}
+
+// decoded finds such a run in a text, or in what a run decodes to.
+func decoded(text string, in Place, layers int) (Hidden, bool) {
 	for _, e := range encodings {
 		for _, at := range e.run.FindAllStringIndex(text, maxRuns) {
 			run := text[at[0]:at[1]]
 			if isToken(text, at[0], run) {
 				continue
 			}
-			decoded := strings.TrimSpace(e.decode(run[:min(len(run), maxDecoded)]))
-			if !readable(decoded) || isData(decoded) || !telling(decoded, in) {
-				continue
+			says := strings.TrimSpace(strings.ReplaceAll(e.decode(run[:min(len(run), maxDecoded)]), "\x00", "")) // UTF-16
+			switch {
+			case !readable(says) || isData(says):
+			case telling(says, in):
+				return Hidden{Way: WayEncoded, How: e.name, Says: says}, true
+			case layers > 1:
+				if h, ok := decoded(says, in, layers-1); ok {
+					return h, true
+				}
 			}
-			return Hidden{Way: WayEncoded, How: e.name, Says: decoded}, true
 		}
 	}
-	return disguised(text, in)
+	return Hidden{}, false
 }
 
 // telling reports whether a decoded text gives instructions.
@@ -120,7 +138,9 @@ func orNothing[T string | []byte](decoded T, err error) string {
 	return string(decoded)
 }
 
-func fromHex(run string) string { return orNothing(hex.DecodeString(run)) }
+var unspaced = strings.NewReplacer(" ", "", ":", "", ",", "")
+
+func fromHex(run string) string { return orNothing(hex.DecodeString(unspaced.Replace(run))) }
 
 func fromEscapes(run string) string {
 	return fromHex(strings.NewReplacer(`\x`, "", `\u00`, "").Replace(run))

@@ -182,11 +182,11 @@ func reversed(text string) string {
 
 var (
 	// spaced matches twelve or more single letters.
-	spaced  = lazyregexp.New(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
-	wordGap = lazyregexp.New(` {2,}| ?[/|] ?`)
+	spaced  = lazyregexp.New(`(?:^|[\s:])(?:[\p{L}\d](?:[ .\-]|[.\-] [.\-]|[ ]{2,4}| ?[/|] ?)){12,}[\p{L}\d]`)
+	wordGap = lazyregexp.New(` {2,}|[.\-] [.\-]| ?[/|] ?`)
 )
 
-// fromSpaced joins letters separated by blanks, dots or hyphens. Two blanks or a slash
+// fromSpaced joins letters separated by blanks, dots or hyphens. Two blanks, a blank between dots or a slash
 // separate words.
 func fromSpaced(text string) string {
 	if !spaced.MatchString(text) {
