@@ -35,6 +35,23 @@ func TestRefusalsAreLessons(t *testing.T) {
 	}
 }
 
+// TestRefusedFolder: the refusal of a folder leads to the one that its description has for an example.
+func TestRefusedFolder(t *testing.T) {
+	const schema = `{"properties":{"folder":{"type":"string","description":"Folder, e.g. guide"},"pattern":{"type":"string"}},"required":["folder","pattern"]}`
+	f := NewForm(json.RawMessage(schema), Options{About: "find_notes", Dir: "/home/audit"})
+	for call := range maxRepairs {
+		c, ok := f.Next(nil, Mark{Call: call})
+		if !ok {
+			break
+		}
+		if strings.Contains(string(c.Arguments), `"folder":"guide"`) {
+			return
+		}
+		f.Refused(c, "bad folder")
+	}
+	t.Error("the example was not tried")
+}
+
 // A refusal of one argument leaves the values of the others as good as they were.
 func TestRefusalKeepsTheRest(t *testing.T) {
 	const schema = `{"properties":{"path":{"type":"string"},"mode":{"type":"string","description":"'fast' or 'slow'"}},"required":["path","mode"]}`

@@ -14,7 +14,7 @@ import (
 // their other tools list, or any name without a directory.
 
 // relativeOnly finds errors about how a path is written.
-var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?names?|(?:invalid|illegal|bad|unsafe) (?:file ?|path ?)?(?:name|path)|path separators?|slash(?:es)?)\b`)
+var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?names?|(?:invalid|illegal|bad|unsafe) (?:file ?|path ?)?(?:name|path|folder|directory)|path separators?|slash(?:es)?)\b`)
 
 // absoluteOnly finds those that ask for an absolute path.
 var absoluteOnly = lazyregexp.New(`(?i)\b(?:(?:must|should|has to|needs? to) (?:be|start with|use)|requires?|expect(?:s|ed)|provide|use) (?:an? |the )?absolute\b|` +
