@@ -82,9 +82,10 @@ func (s *session) attack(ctx context.Context) error {
 	return nil
 }
 
-// attempts makes the attempts against some targets.
+// attempts makes the attempts against some targets. Slow ones have what time the others leave.
 func (s *session) attempts(ctx context.Context, all []*attacked) error {
 	behind := followers(all)
+	var slow []*attacked
 	for left := all; len(left) > 0; {
 		var still []*attacked
 		for _, each := range left {
@@ -103,11 +104,17 @@ func (s *session) attempts(ctx context.Context, all []*attacked) error {
 			if err := s.follow(ctx, each, behind, a); err != nil {
 				return err
 			}
-			if each.made++; !each.out && !each.tiresome() {
+			switch each.made++; {
+			case each.out:
+			case each.tiresome():
+				slow = append(slow, each)
+			default:
 				still = append(still, each)
 			}
 		}
-		left = still
+		if left = still; len(left) == 0 && len(slow) > 0 {
+			left, slow = slow, nil
+		}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -98,6 +100,21 @@ func TestTiresome(t *testing.T) {
 			t.Errorf("%d attempts in %s: %v", tc.of.made, tc.of.took, got)
 		}
 	}
+}
+
+// TestSlowAlone: a slow target has the time that no other needs.
+func TestSlowAlone(t *testing.T) {
+	options := quick
+	options.Attack, options.Given = &attack.Plan{}, map[string]json.RawMessage{"format_note": json.RawMessage(`{"note":"hello"}`)}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool) },
+		"tools/call": func(*fake, map[string]any) any { time.Sleep(2 * slowCall); return content("done") },
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		if got := f.within(t, 100*slowCall, options); len(got.Attempts) < leastTried || len(got.Attacks.Untried) > 0 {
+			t.Errorf("%d attempts, untried are %v", len(got.Attempts), got.Attacks.Untried)
+		}
+	})
 }
 
 // TestUntried: what did not answer its honest call has guards that nobody tried, unless there is nothing
