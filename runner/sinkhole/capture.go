@@ -32,7 +32,7 @@ type Capture struct {
 	// Named is the name that the address was given to; "" if none.
 	Named string `json:"named,omitempty"`
 	// Protocol is "tcp", "udp", "dns", "dot" (DNS inside of TLS), "http", "https",
-	// "tls", "smtp", "redis", "postgres", "mysql", "ftp", "imap", "pop3" or "ssh".
+	// "tls", "ldap", "smtp", "redis", "postgres", "mysql", "ftp", "imap", "pop3" or "ssh".
 	Protocol string `json:"protocol"`
 	// Request summarises the data for people: "POST /collect HTTP/1.1".
 	Request string `json:"request,omitempty"`

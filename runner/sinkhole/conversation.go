@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/ldap"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
@@ -159,6 +160,8 @@ func protocolOf(first []byte, port uint16) speaker {
 		return (*conversation).bolt
 	case beginsMongo(first):
 		return (*conversation).mongo
+	case ldap.Begins(first):
+		return (*conversation).ldap
 	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
 		return (*conversation).redis
 	default:
