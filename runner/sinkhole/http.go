@@ -180,6 +180,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if video, is := youTube(r); is {
 		return video
 	}
+	if repository, is := git(r); is {
+		return repository
+	}
 	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
 		return content{kind: kind, body: ""} // a message whose fields all have their defaults
 	}
