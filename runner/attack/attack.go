@@ -87,8 +87,8 @@ type Seen struct {
 	Programs bool
 	// Started are the words of programs that it has started, and not only tried to.
 	Started [][]string
-	// Files are paths that it has touched, or tried to.
-	Files []string
+	// Files are paths that it has touched, or tried to, Listed the directories among them that it has listed.
+	Files, Listed []string
 	// Hosts and Ports are where it has connected to, and what names it has looked up.
 	Hosts []string
 	Ports []int

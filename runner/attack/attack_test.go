@@ -97,11 +97,17 @@ func TestPaths(t *testing.T) {
 			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 4},
 		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
+		"a directory that was listed": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/"},
+			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 0},
 		"a pattern": {Target{Of: tool, Honest: json.RawMessage(`{"pattern":"js/*.js"}`)}, []string{"/srv/snippets/js/a.js"},
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 0},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
-		plan := Plan{Seen: map[report.Capability]Seen{tc.target.Of: {Files: tc.seen}}, Planted: []string{"note.html"}}
+		seen := Seen{Files: tc.seen}
+		if dir, listed := strings.CutSuffix(strings.Join(tc.seen, ""), "/"); listed {
+			seen.Files, seen.Listed = []string{dir}, []string{dir}
+		}
+		plan := Plan{Seen: map[report.Capability]Seen{tc.target.Of: seen}, Planted: []string{"note.html"}}
 		s := plan.Against(tc.target)
 		var led []string
 		for call := 1; ; call++ {

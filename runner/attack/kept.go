@@ -50,7 +50,8 @@ func (p Plan) seenOf(t Target) Seen {
 	for _, user := range t.Users {
 		more := p.Seen[user]
 		seen.Programs = seen.Programs || more.Programs
-		seen.Started, seen.Files = slices.Concat(seen.Started, more.Started), slices.Concat(seen.Files, more.Files)
+		seen.Started = slices.Concat(seen.Started, more.Started)
+		seen.Files, seen.Listed = slices.Concat(seen.Files, more.Files), slices.Concat(seen.Listed, more.Listed)
 	}
 	return seen
 }

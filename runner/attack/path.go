@@ -188,6 +188,8 @@ func (f field) frame(seen Seen, dirs []string) field {
 	f.planted = "note" + f.ending
 	if name, ok := within(core, seen.Files); ok {
 		f.directory, f.planted = true, name
+	} else {
+		f.directory = listed(core, seen.Listed)
 	}
 	for _, file := range seen.Files {
 		if ending := path.Ext(file); core != "" && ending != "" && strings.HasSuffix(file, "/"+core+ending) && !strings.HasSuffix(file, "/"+core) {
@@ -218,6 +220,11 @@ func within(core string, files []string) (name string, ok bool) {
 		}
 	}
 	return name, name != ""
+}
+
+// listed reports whether a value names one of the directories that were listed.
+func listed(core string, dirs []string) bool {
+	return core != "" && slices.ContainsFunc(dirs, func(dir string) bool { return dir == path.Clean(core) || strings.HasSuffix(dir, path.Join("/", core)) })
 }
 
 // base is the directory that an honest value was joined to, or one of some directories that it

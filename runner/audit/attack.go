@@ -131,6 +131,9 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 				if len(seen.Files) < maxSeenFiles {
 					seen.Files = append(seen.Files, e.Path)
 				}
+				if e.Kind == profile.KindList && len(seen.Listed) < maxSeenFiles {
+					seen.Listed = append(seen.Listed, e.Path)
+				}
 			}
 			all[e.Capability] = seen
 		}
