@@ -13,8 +13,21 @@ var archiveForms = func() (all []form) {
 	for _, a := range inputs.Archives {
 		all = append(all, enclosed(a.Form, "", a))
 	}
+	for _, a := range inputs.Archives[:besides] {
+		all = append(all, beside(a))
+	}
 	return append(all, enclosed("as a URL of data (ZIP)", "data:application/zip;base64,", inputs.Archives[0]))
 }()
+
+// besides is how many archives, from the first, are also made to lead to a sibling of the directory where they are
+// unpacked: one of each format.
+const besides = 3
+
+func beside(a inputs.Archive) form {
+	return form{name: a.Form + ", to a sibling with the same beginning", archive: true, near: true, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + base64.StdEncoding.EncodeToString(a.Beside(f.dir, number)) + f.behind
+	}}
+}
 
 func enclosed(name, before string, a inputs.Archive) form {
 	return form{name: name, archive: true, write: func(f field, _ inputs.Mark, number int) string {
@@ -25,8 +38,9 @@ func enclosed(name, before string, a inputs.Archive) form {
 var (
 	// ofArchive are names, and descriptions, of what may be an archive.
 	ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
-	// packedText says that a text holds bytes, or is one that does: a ZIP in Base64 begins with "UEsD".
-	packedText = lazyregexp.New(`(?i)base-?64|\bencoded\b|^(?:UEsD|H4sI)`)
+	// packedText says that a text holds bytes, packedBytes is the beginning of a ZIP and of a compressed file in Base64.
+	packedText  = lazyregexp.New(`(?i)base-?64|\bencoded\b`)
+	packedBytes = lazyregexp.New(`^(?:UEsD|H4sI)`)
 	// packedFile is the name of an archive.
 	packedFile = lazyregexp.New(`(?i)\.(?:zip|tar|tgz|gz)$`)
 )
@@ -35,10 +49,15 @@ var (
 // its file: at the first such place of each.
 func archiveSteps(fields []field, seen Seen) (all []step) {
 	for _, f := range fields {
-		if f.text && !f.next && f.variable == "" && f.speaksOf(ofArchive) && (packedText.MatchString(f.said) || packedText.MatchString(f.core())) {
-			all = formed(Path, archiveForms, []field{f})
-			break
+		if f.next || !f.encloses() {
+			continue
 		}
+		for _, form := range archiveForms {
+			if f.dir != "" || !form.near {
+				all = append(all, step{family: Path, form: form, field: f})
+			}
+		}
+		break
 	}
 	for _, f := range fields {
 		if f.text && f.leads(seen) && packedFile.MatchString(f.core()) {
@@ -49,6 +68,11 @@ func archiveSteps(fields []field, seen Seen) (all []step) {
 		}
 	}
 	return all
+}
+
+// encloses reports whether a place is there for the bytes of an archive.
+func (f field) encloses() bool {
+	return f.text && f.variable == "" && (packedBytes.MatchString(f.core()) || packedText.MatchString(f.said) && f.speaksOf(ofArchive))
 }
 
 // lying is an archive that lies in the directory of the value, or outside where that is not known.

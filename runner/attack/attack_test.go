@@ -1,6 +1,8 @@
 package attack
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -95,10 +97,10 @@ func TestPaths(t *testing.T) {
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 4},
 		"a directory": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/home.md"},
 			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 4},
-		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
-			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a directory that was listed": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/"},
 			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 0},
+		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
+			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a pattern": {Target{Of: tool, Honest: json.RawMessage(`{"pattern":"js/*.js"}`)}, []string{"/srv/snippets/js/a.js"},
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 0},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
@@ -242,6 +244,26 @@ func TestNear(t *testing.T) {
 			t.Errorf("%s: the directories are %q", name, bases)
 		}
 	}
+}
+
+// TestBeside: an archive that is unpacked into a directory is made to lead to a sibling of that, too.
+func TestBeside(t *testing.T) {
+	packed := inputs.Archives[0].Pack(1)
+	honest, err := json.Marshal(map[string]string{"theme": base64.StdEncoding.EncodeToString(packed)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := Plan{Seen: map[report.Capability]Seen{tool: {Files: []string{"/srv/themes/note.txt"}}}}
+	if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); !slices.Equal(bases, []string{"/srv/themes"}) {
+		t.Errorf("the directories are %q", bases)
+	}
+	for _, a := range against(plan, Target{Of: tool, Honest: honest}) {
+		raw, _ := base64.StdEncoding.DecodeString(a.Value)
+		if a.Archive && bytes.Contains(raw, []byte("../themes-marlow-elsewhere/"+strconv.Itoa(a.File)+"/note.txt")) {
+			return
+		}
+	}
+	t.Error("no archive leads to the sibling")
 }
 
 // TestOutside: what attempts lead to is there by the names that guards ask for.

@@ -234,6 +234,9 @@ func (f field) base(seen Seen, dirs []string) string {
 	if core == "" {
 		return ""
 	}
+	if f.encloses() {
+		core = inputs.Packed
+	}
 	for _, dir := range dirs {
 		if strings.HasPrefix(core, dir+"/") || core == dir {
 			return dir

@@ -41,6 +41,15 @@ func (a Archive) Pack(number int) []byte {
 	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
 }
 
+// Beside makes the one that leads to that file in the Sibling of a directory where it is unpacked.
+func (a Archive) Beside(dir string, number int) []byte {
+	tail := strings.TrimPrefix(OutsideFile(number, ".txt"), path.Dir(OutsideDir)+"/")
+	return a.pack(part{"../" + path.Base(dir) + "-" + tail, string(OutsideNote.Content)})
+}
+
+// Packed is the name of the file in the archives of honest calls.
+const Packed = "note.txt"
+
 // ArchiveName returns the file name of an archive, by its index in Archives.
 func ArchiveName(i int) string {
 	return LinkName + "-archive-" + strconv.Itoa(i+1) + Archives[i].Ending
