@@ -44,9 +44,19 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// seenOf returns what a target did, and what the users of what it stores did.
+// databasePorts are those of PostgreSQL, MySQL, SQL Server, Oracle and MongoDB.
+var databasePorts = []int{5432, 3306, 1433, 1521, mongoPort}
+
+// seenOf returns what a target did, and what the users of what it stores did. A database that the server itself
+// opened is there for all that it has.
 func (p Plan) seenOf(t Target) Seen {
-	seen := p.Seen[t.Of]
+	seen, own := p.Seen[t.Of], p.Seen[report.Capability{Kind: report.CapabilityServer}]
+	seen.Database = seen.Database || own.Database
+	for _, port := range own.Ports {
+		if slices.Contains(databasePorts, port) {
+			seen.Database, seen.Ports = true, append(slices.Clip(seen.Ports), port)
+		}
+	}
 	for _, user := range t.Users {
 		more := p.Seen[user]
 		seen.Programs = seen.Programs || more.Programs
