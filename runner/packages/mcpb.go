@@ -20,7 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// What a bundle may hold, unpacked: files by number, and bytes in all; and the bytes of its manifest.
+// What a bundle may hold, unpacked: files and directories by number, and bytes in all; and the bytes of its manifest.
 const (
 	maxBundleFiles    = 100_000
 	maxBundleBytes    = 1 << 30
@@ -96,8 +96,8 @@ func unpack(file, dir string) (digest string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%s is no MCP Bundle: %w", file, err)
 	}
-	if len(archive.File) > maxBundleFiles {
-		return "", fmt.Errorf("%s has %d files, more than the %d of a bundle", file, len(archive.File), maxBundleFiles)
+	if crowded(archive) {
+		return "", fmt.Errorf("%s has more files and directories than the %d of a bundle", file, maxBundleFiles)
 	}
 	left := int64(maxBundleBytes)
 	for _, entry := range archive.File {
@@ -108,6 +108,19 @@ func unpack(file, dir string) (digest string, err error) {
 		left -= n
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// crowded reports whether a bundle has too many files and directories, those included that only names of others have.
+func crowded(archive *zip.Reader) bool {
+	seen := map[string]bool{}
+	for _, entry := range archive.File {
+		for name := filepath.Clean(entry.Name); name != "." && name != "/" && !seen[name]; name = filepath.Dir(name) {
+			if seen[name] = true; len(seen) > maxBundleFiles {
+				return true
+			}
+		}
+	}
+	return len(archive.File) > maxBundleFiles
 }
 
 // extract writes one file of a bundle, of at most most bytes, and returns how many it has.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func bundle(t testing.TB, headers ...*zip.FileHeader) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Write([]byte(h.Comment)); err != nil {
+		if _, err := w.Write([]byte(h.Comment)); err != nil && h.Comment != "" {
 			t.Fatal(err)
 		}
 	}
@@ -58,6 +59,21 @@ func TestUnpack(t *testing.T) {
 		if _, err := unpack(bundle(t, headers...), t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// TestY4DirectoriesAreBounded: names that are all of directories do not fill the disk with them.
+func TestY4DirectoriesAreBounded(t *testing.T) {
+	var headers []*zip.FileHeader
+	for i := range 60 {
+		headers = append(headers, &zip.FileHeader{Name: strings.Repeat(strconv.Itoa(i)+"/", 1990)})
+	}
+	dir := t.TempDir()
+	if _, err := unpack(bundle(t, headers...), dir); err == nil || !strings.Contains(err.Error(), "more files and directories") {
+		t.Error(err)
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+		t.Errorf("made %d, %v", len(made), err)
 	}
 }
 
