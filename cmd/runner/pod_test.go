@@ -215,6 +215,23 @@ func TestPodNoticesTheLossOfItsTracer(t *testing.T) {
 	}
 }
 
+// TestY1PodSeesChangesTheTraceDoesNotShow: a link that came with the image hides where a file is moved to.
+func TestY1PodSeesChangesTheTraceDoesNotShow(t *testing.T) {
+	link := filepath.Join(built, "link")
+	if err := os.Symlink("/mnt/home/.ssh", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
+		t.Run(string(tracer), func(t *testing.T) {
+			plant := "echo >/tmp/rc && mv /tmp/rc /mnt/home/note && mv /mnt/home/note " + link + "/rc && exec " + filepath.Join(built, "honest")
+			r := start(t, pod{Command: []string{"sh", "-c", plant}, Tracer: tracer, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
+			if r.Verdict != report.VerdictInconclusive || r.Reason != report.ReasonTraceOverflow || !strings.Contains(r.Message, "/mnt/home/.ssh/rc was changed") {
+				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
+			}
+		})
+	}
+}
+
 // TestPodSaysNothingOfAnAudit: by the processes that the server sees, and the names in its environment.
 func TestPodSaysNothingOfAnAudit(t *testing.T) {
 	look := `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline | cut -c1-60; cat $p/comm; done >&2; env | cut -d= -f1 >&2; exec ` + filepath.Join(built, "misbehave") + " exit"

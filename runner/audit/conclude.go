@@ -257,6 +257,10 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("the server did more different things than can be kept; %d were left out", o.profile.Dropped)
 	case o.hidden() != "":
 		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
+	case o.unshown != "":
+		what = fmt.Sprintf("%s was changed by a name that the trace does not show, and is run or obeyed when the server is gone", o.unshown)
+	case o.unlooked != nil:
+		what = fmt.Sprintf("what is run or obeyed when the server is gone could not be looked at: %v", o.unlooked)
 	case o.result.Manifest.TooLong(), o.result.After.TooLong():
 		what = fmt.Sprintf("what the server advertises has %d bytes, and no more than %d of it are read", max(o.result.Manifest.Size(), o.result.After.Size()), manifest.MaxRead)
 	case o.unsearched > 0:

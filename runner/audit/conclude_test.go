@@ -116,6 +116,10 @@ func TestIncomplete(t *testing.T) {
 				{Fact: profile.Fact{Kind: profile.KindWrite, Operation: "chmod", Path: "/home/u/.aws/credentials"}, Where: startup},
 			}
 		})}, report.ReasonTraceOverflow, "credentials was opened"},
+		{"obeyed, and changed by another name", []observation{watched(func(o *observation) { o.unshown = "/home/u/.ssh/rc" })},
+			report.ReasonTraceOverflow, "/home/u/.ssh/rc was changed"},
+		{"nobody looked at what is obeyed", []observation{watched(func(o *observation) { o.unlooked = errors.New("gone") })},
+			report.ReasonTraceOverflow, "could not be looked at: gone"},
 		{"a manifest that is not read to its end", []observation{watched(func(o *observation) {
 			o.result.Manifest.Tools = []json.RawMessage{make([]byte, 3<<20), make([]byte, 3<<20)}
 		})}, report.ReasonTraceOverflow, "no more than 4194304"},

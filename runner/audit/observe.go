@@ -72,6 +72,10 @@ type observation struct {
 	leaks    []leak.Leak
 	// opened are the planted files that were opened by any name.
 	opened []string
+	// unshown is a file that is obeyed when the server is gone, and was changed by a name that the trace does not show;
+	// unlooked is why nobody looked for one.
+	unshown  string
+	unlooked error
 	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
 	// lost is set if the tracer ended before the server, and stopping if that happened only
@@ -199,6 +203,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var needs profile.Needs
 	var code profile.Code
 	var reads reading
+	var changed traced
 	programsSought, left := searched{}, leaving{on: how.vary}
 	lonely := sought{at: slices.Clone(how.neighbours)}
 	go func() {
@@ -214,6 +219,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			reads.event(e)
 			lonely.event(e)
 			left.event(e)
+			changed.event(e)
 		})
 	}()
 
@@ -278,6 +284,10 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()
+	if lasts, ok := process.(interface{ Changed() ([]string, error) }); ok {
+		files, err := lasts.Changed()
+		o.unshown, o.unlooked = changed.unshown(files), err
+	}
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()

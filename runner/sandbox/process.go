@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/lasting"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -25,6 +26,7 @@ type process struct {
 	box     *box
 	session *trace.Session
 	watch   *decoy.Watch
+	lasting *lasting.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -41,6 +43,9 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 // Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
+// Changed returns the files that were changed of those that are obeyed when the server is gone. It is known after Stop.
+func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
+
 // Captures returns those of the box's sinkhole.
 func (p *process) Captures() <-chan sinkhole.Capture { return p.box.captures }
 
@@ -51,6 +56,7 @@ func (p *process) Call(c sinkhole.Call) { p.box.call(c) }
 // read to their ends afterwards.
 func (p *process) Stop(ctx context.Context) {
 	_ = p.box.link.Stop(ctx) // what is left dies with the box
+	p.lasting.End()
 	p.box.end()
 }
 

@@ -39,6 +39,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lasting"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
@@ -312,17 +313,19 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		session.Ended()
 	}()
 	// The server's files lie where only the box has them mounted.
-	watch, err := how.Decoys.Watch(fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount))
+	root := fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount)
+	watch, err := how.Decoys.Watch(root)
 	if err != nil {
 		run.Close()
 		return nil, err
 	}
+	changes := lasting.Begin(root, l.home, true)
 	if err := b.link.Go(ctx, ptrace.AtNone); err != nil {
 		run.Close()
 		_ = watch.End()
 		return nil, err
 	}
-	return &process{Run: run, box: b, session: session, watch: watch}, nil
+	return &process{Run: run, box: b, session: session, watch: watch, lasting: changes}, nil
 }
 
 // end takes everything down: gently, so that the tracer can write its last line,

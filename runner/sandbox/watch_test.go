@@ -28,3 +28,18 @@ func TestDecoysAreWatched(t *testing.T) {
 		t.Error("the trace has another name for one, and that of the other")
 	}
 }
+
+// TestY1ChangesAreSeen: a file that is obeyed is seen changed, whatever the trace calls it.
+func TestY1ChangesAreSeen(t *testing.T) {
+	home, server := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	link := filepath.Join(server, "link")
+	if err := os.Symlink(home, link); err != nil {
+		t.Fatal(err)
+	}
+	o := shell(t, `echo >`+home+`/note && mv `+home+`/note `+link+`/.ssh/rc && cat `+home+`/.bash_history >`+home+`/other`)
+	changed, err := o.process.(interface{ Changed() ([]string, error) }).Changed()
+	if want := []string{filepath.Join(home, ".ssh/rc")}; err != nil || !slices.Equal(changed, want) {
+		t.Errorf("changed %q, want %q (%v)", changed, want, err)
+	}
+}

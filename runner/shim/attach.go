@@ -17,6 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lasting"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -118,13 +119,14 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	if tracer == plan.TracerPtrace {
 		stops = ptrace.StopsFor(how.Clock)
 	}
+	changes := lasting.Begin(fmt.Sprintf("/proc/%d/root", l.link.peer), l.Decoys.Home, false)
 	if err := l.link.Go(ctx, stops); err != nil {
 		l.link.abandon(run)
 		session.Stop()
 		_ = watch.End()
 		return nil, err
 	}
-	return &process{Run: run, link: l.link, session: session, watch: watch}, nil
+	return &process{Run: run, link: l.link, session: session, watch: watch, lasting: changes}, nil
 }
 
 func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how audit.Start) (*trace.Session, error) {
@@ -175,6 +177,7 @@ type process struct {
 	session     *trace.Session
 	runSinkhole *runSinkhole
 	watch       *decoy.Watch
+	lasting     *lasting.Watch
 }
 
 func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
@@ -197,11 +200,15 @@ func (p *process) Stop(ctx context.Context) {
 		p.session.Stop()
 		return
 	}
+	p.lasting.End()
 	time.AfterFunc(lastLines, p.session.Stop)
 }
 
 // Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
+
+// Changed returns the files that were changed of those that are obeyed when the server is gone. It is known after Stop.
+func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
 
 // runSinkhole is the sinkhole of one run; nil for none.
 type runSinkhole struct{ *sinkhole.Server }
