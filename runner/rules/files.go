@@ -87,23 +87,36 @@ func (in Input) madeItself(e profile.Effect) bool {
 	})
 }
 
-// looksUpUser reports whether the shadow file was opened by getpwuid of Perl or Ruby:
-// they ask libc for the shadow entry, too (getspnam(3)), right after the password
-// database was opened, which every process may read.
+// looksUpUser reports whether the shadow file was opened by getpwuid of the machine's own Perl or Ruby: they ask libc for
+// the shadow entry, too (getspnam(3)), right after the password database was opened, which every process may read. Who
+// names the file to them, or put another program in their place, asks for it.
 func (in Input) looksUpUser(e profile.Effect) bool {
 	if e.Path != "/etc/shadow" {
 		return false
 	}
-	interpreted, asked := false, false
+	var program profile.Effect // that the process ran last
+	asked := false
 	for _, other := range in.Profile.Effects {
-		if other.PID != e.PID || other.Time.After(e.Time) {
+		if other.PID != e.PID || other.Time.After(e.Time) || other.Error != "" {
 			continue
 		}
-		base := strings.TrimRight(path.Base(other.Path), "0123456789.")
-		interpreted = interpreted || other.Kind == profile.KindExec && other.Error == "" && (base == "perl" || base == "ruby")
-		asked = asked || other.Kind == profile.KindRead && other.Path == "/etc/passwd"
+		switch {
+		case other.Kind == profile.KindExec && !other.Time.Before(program.Time):
+			program, asked = other, false
+		case other.Kind == profile.KindRead && other.Path == "/etc/passwd":
+			asked = true
+		}
 	}
-	return interpreted && asked
+	base := strings.TrimRight(path.Base(program.Path), "0123456789.")
+	return asked && (base == "perl" || base == "ruby") && in.isInstalled(program.Path) &&
+		!slices.ContainsFunc(program.Argv.Words(), func(word string) bool { return strings.Contains(word, "shadow") })
+}
+
+// isInstalled reports whether a program is one that was there before the server: in a directory of programs, neither among
+// its packages nor in its working directory, and never changed by it.
+func (in Input) isInstalled(name string) bool {
+	return path.Base(path.Dir(name)) == "bin" && !places.Packaged(name) && (in.Dir == "" || in.Dir == "/" || !places.Below(name, in.Dir)) &&
+		!in.anyAt(name, func(other profile.Effect) bool { return other.Kind == profile.KindWrite && other.Error == "" })
 }
 
 // settings reports whether an environment file is the server's own: it reads it

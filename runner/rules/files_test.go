@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -179,6 +180,19 @@ func TestShadowOfALookUp(t *testing.T) {
 	expect(t, input(shell, perl, shadow, by(7, 3, read(call, "/etc/passwd"))), "FILE-001 High")
 	expect(t, input(shell, perl, by(8, 1, read(call, "/etc/passwd")), shadow), "FILE-001 High")
 	expect(t, input(shell, by(7, 0, run(call, "/usr/bin/cat", "cat")), passwd, shadow), "FILE-001 High")
+	// Y5: a program of that name, one put in its place, another after it, and one that was told to
+	expect(t, input(shell, by(7, 0, run(call, "/tmp/perl", "perl")), passwd, shadow), "FILE-001 High")
+	expect(t, input(shell, perl, by(7, 1, run(call, "/usr/bin/cat", "cat")), passwd, shadow), "FILE-001 High")
+	expect(t, input(shell, by(7, 0, run(call, "/usr/bin/perl", "perl", "-pe", "1", "/etc/shadow")), passwd, shadow), "FILE-001 High")
+	own := by(7, 0, run(call, "/srv/x/node_modules/y/bin/perl", "perl"))
+	expect(t, input(shell, own, passwd, shadow), "FILE-001 High")
+	own.Path = home + "/work/bin/perl"
+	expect(t, fileLaunch(input(shell, own, passwd, shadow), home+"/work", "node"), "FILE-001 High")
+	if !slices.ContainsFunc(Judge(input(shell, by(7, -1, touches(call, "/usr/bin/perl")), perl, passwd, shadow)), func(f report.Finding) bool {
+		return f.Rule == "MCPA-FILE-001" && f.Severity == report.SeverityHigh
+	}) {
+		t.Error("a program that the server has put there looks up a user")
+	}
 }
 
 // Git alone does not explain a key: it needs one for other machines only.
