@@ -52,7 +52,7 @@ func affinity(w want, e entry) int {
 	if w.settled && score <= likely { // another thing's name or id says nothing here
 		score = 0
 	}
-	if (score > 0 || e.kind == id) && (share(w.words, e.about) || share(w.about, e.about)) {
+	if (score > 0 || e.kind == id) && (has(w.words, e.about) || has(w.about, e.about)) {
 		score += 2
 	}
 	return score
@@ -86,7 +86,7 @@ func (w want) holdsPath(e entry) bool {
 // was, and to the argument that it speaks of.
 func offerAffinity(w want, e entry) int {
 	own := w.own(e)
-	speaks := share(w.words, e.key)
+	speaks := has(w.words, e.key)
 	switch {
 	case own && speaks:
 		return 12
@@ -94,7 +94,7 @@ func offerAffinity(w want, e entry) int {
 		return 10
 	case own:
 		return 5
-	case speaks && share(meaning(slices.Clone(w.words)), e.key):
+	case speaks && has(meaning(slices.Clone(w.words)), e.key):
 		return 4
 	}
 	return 0
@@ -117,9 +117,9 @@ func nameAffinity(w want, e entry) int {
 		return 5
 	case key == last, idWords[key] && idWords[last], !idWords[key] && slices.Contains(w.words, key):
 		return likely
-	case slices.Contains(w.description, key) && share(w.description, e.about):
+	case slices.Contains(w.description, key) && has(w.description, e.about):
 		return likely
-	case share(w.words, e.about) && (idWords[key] || key == "name"):
+	case has(w.words, e.about) && (idWords[key] || key == "name"):
 		return 2
 	}
 	return 0
@@ -130,7 +130,7 @@ func looseAffinity(w want, e entry) int {
 	switch {
 	case (e.kind == id || e.kind == uuid) && idWords[w.words[len(w.words)-1]]:
 		return likely
-	case share(w.words, e.about):
+	case has(w.words, e.about):
 		return 2
 	}
 	return 0
@@ -138,21 +138,16 @@ func looseAffinity(w want, e entry) int {
 
 var idWords = words("id identifier key ref uuid guid number no num code slug handle")
 
-func share(a, b []string) bool {
-	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
-}
-
 // want describes a place to the pool.
 func (f *Form) want(n *node) want {
-	description, _ := n.s["description"].(string)
 	about := slices.Clone(f.about)
-	for _, step := range strings.Split(n.at, "/") {
+	for step := range strings.SplitSeq(n.at, "/") {
 		about = append(about, split(step)...)
 	}
 	words := split(n.name)
 	pointing := f.pointing(n)
 	return want{
-		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(description)),
+		name: n.name, words: singular(words), about: meaning(singular(about)), description: singular(nouns(said(n))),
 		tool: f.options.About, options: f.options, path: f.isPath(n), directory: f.isDirectory(n),
 		uri: pointing == "uri" || pointing == "url" || pointing == "email", number: n.kind == "integer" || n.kind == "number",
 		sole: f.sole, program: isProgram(n), bare: isBare(n) || f.relative(n), takes: f.takesAway(n), settled: len(proposed(n)) > 0,

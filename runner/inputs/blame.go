@@ -89,7 +89,7 @@ func culprits(text string, found []placed) []placed {
 	}
 	exists, words := present.MatchString(text), nouns(text)
 	for _, fits := range []func(placed) bool{
-		func(p placed) bool { return isNew(split(p.name)) == exists },
+		func(p placed) bool { return has(split(p.name), newWords) == exists },
 		func(p placed) bool { return has(split(p.name), words) },
 	} {
 		if some := slices.DeleteFunc(slices.Clone(kept), func(p placed) bool { return !fits(p) }); len(some) > 0 {

@@ -38,6 +38,11 @@ func (s *set) add(branch int) {
 	}
 }
 
+func only(branch int) (s set) {
+	s.add(branch)
+	return s
+}
+
 func (s *set) join(other set) {
 	for i := range s {
 		s[i] |= other[i]

@@ -30,9 +30,9 @@ type checker struct {
 // fits reports whether the arguments fit the schema, or could with other texts and
 // numbers in the same places.
 func fits(root, value any, short verdict) (found verdict, cost int) {
-	c := checker{resolver: resolver{root: root, budget: 2 * budget}, short: short}
+	c := checker{resolver: resolver{root: root, allowance: 2 * budget}, short: short}
 	found = c.check(root, value, 0)
-	return found, 2*budget - c.budget
+	return found, 2*budget - int(c.allowance)
 }
 
 func (c *checker) check(schema, value any, depth int) verdict {

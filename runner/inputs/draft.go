@@ -31,7 +31,7 @@ type draft struct {
 	// random, if set, chooses what is not aimed at.
 	random *rand.Rand
 
-	budget int
+	allowance
 	// arguments are the result.
 	arguments map[string]any
 	taken     set
@@ -45,11 +45,6 @@ type trial struct {
 	at, argument string
 	candidate    candidate
 	moved        bool // it led elsewhere, and is not what is handed in
-}
-
-func (d *draft) spend(n int) bool {
-	d.budget -= n
-	return d.budget >= 0
 }
 
 // fresh are the branches that no case has taken yet, not even this one.
@@ -107,8 +102,7 @@ func (d *draft) choose(n *node) int {
 }
 
 func (d *draft) score(w way, preferred string) (score int) {
-	var below set
-	below.add(w.branch)
+	below := only(w.branch)
 	isNull := w.value == nil
 	if w.node != nil {
 		below.join(w.node.below)
@@ -167,9 +161,7 @@ func (d *draft) object(n *node, depth int) any {
 	}
 	d.entries(n, out, depth)
 	if depth == 0 {
-		for name, value := range d.form.given {
-			out[name] = value
-		}
+		maps.Copy(out, d.form.given)
 	}
 	return out
 }
@@ -217,8 +209,7 @@ func (d *draft) include(n *node, f field, depth int) bool {
 	if known := d.form.lessons[f.node.at]; f.required || known != nil && known.given {
 		return true
 	}
-	var here set
-	here.add(f.present)
+	here := only(f.present)
 	here.join(f.node.below)
 	_, given := d.form.given[f.name]
 	switch {
@@ -281,17 +272,14 @@ func (d *draft) array(n *node, depth int) any {
 // shall be none.
 func (d *draft) lengths(n *node) (least, most int, ok bool) {
 	least, _ = integer(n.s["minItems"])
-	least = min(least, maxItems)
-	most = maxItems
+	least, most = min(least, maxItems), maxItems
 	if limit, limited := integer(n.s["maxItems"]); limited {
 		most = min(most, limit)
 	}
 	if n.items == nil && n.s["items"] == false {
 		most = min(most, len(n.prefix))
 	}
-	var filled set
-	filled.join(n.below)
-	filled = filled.without(only(n.empty))
+	filled := n.below.without(only(n.empty))
 	switch {
 	case least > 0:
 		return least, max(least, most), true
@@ -303,11 +291,6 @@ func (d *draft) lengths(n *node) (least, most int, ok bool) {
 		return 0, most, d.random.IntN(2) == 0
 	}
 	return 0, most, d.fresh(filled) > 0 || d.fresh(only(n.empty)) == 0
-}
-
-func only(branch int) (s set) {
-	s.add(branch)
-	return s
 }
 
 // entries puts an entry into a map, and into an object that says nothing about

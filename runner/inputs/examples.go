@@ -82,7 +82,7 @@ func (n *node) inherit(from *node) {
 
 // describedKey returns a key for a map: the first example in its description.
 func describedKey(n *node) string {
-	for _, word := range offered(said(n)) {
+	for _, word := range Offered(said(n)) {
 		if identifier.MatchString(word) {
 			return word
 		}

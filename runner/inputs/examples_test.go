@@ -26,7 +26,7 @@ func TestWholeExamples(t *testing.T) {
 		"One of several tones, e.g. formal, friendly":                     {"formal"},
 		"A filter, such as total > 3 or an empty text":                    {"total > 3"},
 	} {
-		if got := offered(description); !slices.Equal(got, want) {
+		if got := Offered(description); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", description, got, want)
 		}
 	}

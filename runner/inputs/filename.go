@@ -30,8 +30,7 @@ func (f *Form) endingsOf(n *node) []string {
 	if known := f.lessons[n.at]; known != nil && len(known.endings) > 0 {
 		return known.endings
 	}
-	description, _ := n.s["description"].(string)
-	description = head(description, maxLength)
+	description := said(n)
 	for _, form := range []*lazyregexp.Regexp{ending, example} {
 		if found := endings(form, description); len(found) > 0 {
 			return found

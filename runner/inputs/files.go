@@ -82,12 +82,11 @@ func documents() []File {
 
 // Document is a file of the format that an ending stands for; nil where there is none.
 func Document(ending string) []byte {
-	for _, f := range Files() {
-		if f.Path == FilesDir+"/notes."+ending {
-			return f.Content
-		}
+	i := slices.IndexFunc(Files(), func(f File) bool { return f.Path == FilesDir+"/notes."+ending })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return Files()[i].Content
 }
 
 // notebook is a Jupyter notebook of format 4.5 with a text and a program.

@@ -106,7 +106,7 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 }
 
 func newForm(root map[string]any, o Options) *Form {
-	b := builder{resolver: resolver{root: root, budget: 4 * budget}}
+	b := builder{resolver: resolver{root: root, allowance: 4 * budget}}
 	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, followed: map[string]string{}}
 	f.given, _ = Decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
@@ -170,7 +170,7 @@ func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, 
 			d.random = rand.New(rand.NewPCG(uint64(f.options.Seed), uint64(branch*attempts+i+1)))
 		}
 		d.make()
-		f.effort -= budget - d.budget
+		f.effort -= budget - int(d.allowance)
 		found := no
 		if branch < 0 || d.taken.has(branch) {
 			found = d.fits()
@@ -186,7 +186,7 @@ func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, 
 }
 
 func (f *Form) draft(shape Shape, aim int, pool *Pool, m Mark) *draft {
-	d := &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, budget: budget}
+	d := &draft{form: f, pool: pool, mark: m, shape: shape, aim: aim, allowance: budget}
 	if shape == ShapeRequired {
 		d.repairs = f.refused
 		d.made = f.madeBefore(pool)
@@ -244,7 +244,8 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 			return c, true
 		}
 	}
-	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
+	unsent := func() int { return f.reachable.without(f.sent).first() }
+	for branch := unsent(); branch >= 0; branch = unsent() {
 		if f.turn++; f.turn%3 == 0 { // neither has to wait for all of the other
 			if c, ok := f.harvested(branch, pool, mark); ok {
 				return c, true
@@ -283,8 +284,6 @@ func (f *Form) harvested(branch int, pool *Pool, mark Mark) (Case, bool) {
 	return f.send(d), true
 }
 
-func (f *Form) unsent() int { return f.reachable.without(f.sent).first() }
-
 // one gives a single optional property.
 func (f *Form) one(pool *Pool, mark Mark) (Case, bool) {
 	for len(f.ones) > 0 {
@@ -321,12 +320,7 @@ func (f *Form) send(d *draft) Case {
 
 // novel reports whether a candidate stands in the arguments that nothing has tried.
 func (d *draft) novel() bool {
-	for _, t := range d.trials {
-		if !d.form.leaves[t.at].tried[t.candidate.key()] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.trials, func(t trial) bool { return !d.form.leaves[t.at].tried[t.candidate.key()] })
 }
 
 // Answered says that the call with these arguments was answered; accepted: with

@@ -62,20 +62,15 @@ func kindOf(value string) kind {
 
 // harvest searches one text.
 type harvest struct {
+	allowance
 	pool         *Pool
 	from, source string
-	budget       int
 	// marked: only values with a mark; unmarked: only values without one, other than planted files.
 	marked, unmarked bool
 	// echoes, if set, reports whether a value was part of the call.
 	echoes func(word string) bool
 	// records are the JSON objects around it, the innermost first.
 	records []int
-}
-
-func (h *harvest) spend(n int) bool {
-	h.budget -= n
-	return h.budget >= 0
 }
 
 func (h *harvest) add(value string, key, about []string) {
@@ -224,8 +219,8 @@ func (h *harvest) text(text string, key, about []string) {
 	for _, match := range quotes.FindAllStringSubmatch(text, maxAlike) {
 		h.add(match[1], nil, about)
 	}
-	for _, match := range bullet.FindAllStringSubmatch(text, maxAlike) {
-		h.add(strings.Trim(match[1], `.,:;'"*`+"`"), nil, about)
+	for _, item := range bullets(text) {
+		h.add(item, nil, about)
 	}
 }
 

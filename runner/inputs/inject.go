@@ -96,7 +96,7 @@ func (d *draft) load(n *node) (string, bool) {
 		value = d.mark.ID()
 	}
 	value = d.mark.Injection(value)
-	c := checker{resolver: resolver{root: d.form.root, budget: budget}, short: no}
+	c := checker{resolver: resolver{root: d.form.root, allowance: budget}, short: no}
 	if strings.Contains(d.form.pointing(n), "mail") || c.check(n.s, value, 0) == no {
 		return "", false
 	}

@@ -57,6 +57,9 @@ func (d *draft) text(n *node) any {
 // untried returns the first candidate, at a place or within it, that was never
 // used.
 func (d *draft) untried(n *node) (candidate, bool) {
+	if n == nil {
+		return candidate{}, false
+	}
 	for _, inner := range n.parts() {
 		if c, ok := d.untried(inner); ok {
 			return c, true
@@ -75,9 +78,6 @@ func (d *draft) untried(n *node) (candidate, bool) {
 }
 
 func (d *draft) hasUntried(n *node) bool {
-	if n == nil {
-		return false
-	}
 	_, ok := d.untried(n)
 	return ok
 }
@@ -125,8 +125,8 @@ func (f *Form) own(n *node) (found []candidate) {
 	usual := f.paths(n)
 	described, bare := f.relatives(n, usual)
 	found = slices.Concat(f.asDescribed(n), found, described, usual, bare)
-	if description, _ := n.s["description"].(string); f.pointing(n) == "" && !f.isPath(n) {
-		words := offered(description)
+	if description := said(n); f.pointing(n) == "" && !f.isPath(n) {
+		words := Offered(description)
 		if n.kind == "string" {
 			if all := exemplary(description); len(all) > 0 {
 				words = all // what is in quotes is a part of them
@@ -162,7 +162,7 @@ func (f *Form) leads(n *node) bool {
 
 // toldByTool returns the values that the tool's own description offers: a server may act only on these.
 func (f *Form) toldByTool() (found []candidate) {
-	for _, word := range offered(f.options.Said) {
+	for _, word := range Offered(f.options.Said) {
 		if !f.mentions(word, "") {
 			found = append(found, candidate{value: word, source: "the description of the tool", guess: true})
 		}
@@ -200,7 +200,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 		found = append(found, candidate{value: "1", guess: true})
 	}
 	if f.relative(n) {
-		relativeFirst(found)
+		slices.SortStableFunc(found, func(a, b candidate) int { return rooted(a) - rooted(b) })
 	}
 	return found
 }
@@ -209,7 +209,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 	var kept []candidate
 	known := map[string]int{}
-	c := checker{resolver: resolver{root: f.root, budget: budget}, short: no}
+	c := checker{resolver: resolver{root: f.root, allowance: budget}, short: no}
 	for _, each := range candidates {
 		if text, is := each.value.(string); is && (n.kind == "integer" || n.kind == "number") {
 			if !isNumber(text) {

@@ -59,7 +59,7 @@ func (f *Form) madeBefore(pool *Pool) *made {
 				shared++
 			}
 		}
-		if share(m.about, about) && shared > 0 && shared >= min(2, len(required)) && f.followed[m.source] != canonical(m.arguments) {
+		if has(m.about, about) && shared > 0 && shared >= min(2, len(required)) && f.followed[m.source] != canonical(m.arguments) {
 			return m
 		}
 	}

@@ -41,10 +41,7 @@ var (
 const maxOffers = 24
 
 // Offered returns the words and texts that a description offers as values.
-func Offered(description string) []string { return offered(description) }
-
-// offered returns the words that a description offers as values.
-func offered(description string) []string {
+func Offered(description string) []string {
 	description = head(description, maxLength)
 	var found collection
 	for _, match := range quotes.FindAllStringSubmatch(description, maxOffers) {

@@ -64,7 +64,7 @@ func NewPool() *Pool {
 
 // Result takes the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
-	h := harvest{pool: p, from: source, source: how("the result of ", source), budget: maxHarvest}
+	h := harvest{pool: p, from: source, source: how("the result of ", source), allowance: maxHarvest}
 	h.json(raw, nil, subject(source))
 }
 
@@ -89,7 +89,7 @@ func (p *Pool) Error(source, text string, c Case) {
 		p.add(entry{value: value, kind: kindOf(value), key: mentioned, about: subject(source), from: source,
 			source: "an error of " + source, offered: true})
 	}
-	h := harvest{pool: p, from: source, source: "an error of " + source, budget: maxHarvest, unmarked: true, echoes: c.echoes(unescaped(text))}
+	h := harvest{pool: p, from: source, source: "an error of " + source, allowance: maxHarvest, unmarked: true, echoes: c.echoes(unescaped(text))}
 	h.text(unescaped(text), nil, subject(source))
 }
 
@@ -99,14 +99,14 @@ func (p *Pool) Taken(source string, arguments json.RawMessage) {
 	if !has(split(source), createWords) {
 		return
 	}
-	h := harvest{pool: p, from: source, source: "the arguments of " + source, budget: maxHarvest, marked: true}
+	h := harvest{pool: p, from: source, source: "the arguments of " + source, allowance: maxHarvest, marked: true}
 	h.json(arguments, nil, subject(source))
 	p.keep(source, arguments)
 }
 
 // Description takes what is said about a tool, or by the server about itself.
 func (p *Pool) Description(source, text string) {
-	h := harvest{pool: p, from: source, source: "the description of " + source, budget: maxHarvest}
+	h := harvest{pool: p, from: source, source: "the description of " + source, allowance: maxHarvest}
 	h.text(head(text, maxHarvest), nil, subject(source))
 }
 

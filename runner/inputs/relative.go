@@ -113,7 +113,7 @@ func (f *Form) relatives(n *node, usual []candidate) (described, bare []candidat
 	if suspected == 0 || creates && suspected < 2 {
 		return nil, nil
 	}
-	for _, word := range offered(said(n)) {
+	for _, word := range Offered(said(n)) {
 		if !strings.HasPrefix(word, "/") && !strings.ContainsAny(word, `:\~ `) && !strings.Contains(word, "..") && !f.mentions(word, n.name) &&
 			(f.isDirectory(n) || len(path.Ext(word)) > 1 && word[0] != '.') {
 			described = append(described, candidate{value: word, source: ofDescription})
@@ -129,11 +129,7 @@ func (f *Form) relatives(n *node, usual []candidate) (described, bare []candidat
 	return described, bare
 }
 
-// relativeFirst puts the relative names that somebody named before all else.
-func relativeFirst(found []candidate) {
-	slices.SortStableFunc(found, func(a, b candidate) int { return rooted(a) - rooted(b) })
-}
-
+// rooted ranks candidates: relative names with a source come first.
 func rooted(c candidate) int {
 	if c.source == "" || strings.HasPrefix(plain(c.value), "/") {
 		return 1

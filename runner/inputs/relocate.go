@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // destination is where whatever points somewhere is moved to.
@@ -128,23 +129,12 @@ var domains = words("com net org io dev ai app co cloud xyz info biz me us uk de
 // extensions are those of files that stand where a host could.
 var extensions = words("txt md json csv js ts mjs py go rs java html htm xml yaml yml toml gz zip tar pdf png jpg log sql git")
 
-func words(text string) map[string]bool {
-	known := map[string]bool{}
-	for _, word := range strings.Fields(text) {
-		known[word] = true
-	}
-	return known
-}
+func words(text string) lists.Set { return lists.SetOf(strings.Fields(text)...) }
 
-// network reports whether the URLs of a scheme name a host. "git+ssh" is both of its
-// parts.
+// network reports whether the URLs of a scheme name a host. "git+ssh" is both of its parts.
 func network(scheme string) bool {
-	for _, part := range strings.FieldsFunc(scheme, func(r rune) bool { return r == '+' || r == '.' }) {
-		if schemes[part] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.FieldsFunc(scheme, func(r rune) bool { return r == '+' || r == '.' }),
+		func(part string) bool { return schemes[part] })
 }
 
 var schemes = words("http https ws wss ftp ftps sftp ssh scp git svn rsync redis rediss postgres postgresql mysql mariadb mongodb " +

@@ -70,23 +70,23 @@ func (f *Form) sample(n *node) (string, bool) {
 			return base64.StdEncoding.EncodeToString(content), true
 		}
 	}
-	if value, ok := sampleOf(names); ok {
+	if value, ok := valueFor(names, samples); ok {
 		return value, true
 	}
-	description, _ := n.s["description"].(string)
-	if query, ok := f.cypher(names, nouns(description)); ok {
+	described := nouns(said(n))
+	if query, ok := f.cypher(names, described); ok {
 		return query, true
 	}
 	if len(names) == 0 || !generic[names[len(names)-1]] {
 		return "", false
 	}
-	if has(names, []string{"manifest", "manifests"}) && has(slices.Concat(nouns(description), f.about), manifest.words) {
+	if has(names, []string{"manifest", "manifests"}) && has(slices.Concat(described, f.about), manifest.words) {
 		return manifest.value, true
 	}
-	if value, ok := sampleOf(nouns(description)); ok {
+	if value, ok := valueFor(described, samples); ok {
 		return value, true
 	}
-	return sampleOf(f.about)
+	return valueFor(f.about, samples)
 }
 
 // content returns that of a planted file of the format that a place asks for.
@@ -97,15 +97,6 @@ func (f *Form) content(n *node) ([]byte, bool) {
 		}
 	}
 	return nil, false
-}
-
-func sampleOf(words []string) (string, bool) {
-	for _, h := range samples {
-		if has(words, h.words) {
-			return h.value, true
-		}
-	}
-	return "", false
 }
 
 // gitWords are names of what git takes a branch, a tag or a commit for.

@@ -24,16 +24,19 @@ const (
 	maxLength = 4096
 )
 
-// resolver reads the schemas of one document.
-type resolver struct {
-	root   any
-	budget int
+// allowance bounds the effort of one walk.
+type allowance int
+
+// spend takes from the allowance and reports whether there was enough.
+func (a *allowance) spend(n int) bool {
+	*a -= allowance(n)
+	return *a >= 0
 }
 
-// spend takes from the budget and reports whether there was enough.
-func (r *resolver) spend(n int) bool {
-	r.budget -= n
-	return r.budget >= 0
+// resolver reads the schemas of one document.
+type resolver struct {
+	allowance
+	root any
 }
 
 // flat resolves the reference of a schema and merges allOf into a copy of it.

@@ -33,23 +33,13 @@ func (d *draft) service(n *node) (string, bool) {
 	if !has(words, connecting) {
 		return "", false
 	}
-	description, _ := n.s["description"].(string)
-	for _, match := range schemed.FindAllStringSubmatch(strings.ToLower(head(description, maxLength)), maxOffers) {
-		if network(match[1]) {
-			return d.serviceURL(match[1])
+	for _, match := range schemed.FindAllStringSubmatch(strings.ToLower(said(n)), maxOffers) {
+		if scheme := match[1]; network(scheme) { // that of a page says nothing about a service
+			return d.serviceURL(scheme), scheme != "http" && scheme != "https"
 		}
 	}
-	for _, product := range products {
-		if has(slices.Concat(words, nouns(description), d.form.about), product.words) {
-			return d.serviceURL(product.value)
-		}
-	}
-	return "", false
+	scheme, ok := valueFor(slices.Concat(words, nouns(said(n)), d.form.about), products)
+	return d.serviceURL(scheme), ok
 }
 
-func (d *draft) serviceURL(scheme string) (string, bool) {
-	if scheme == "http" || scheme == "https" {
-		return "", false // a page
-	}
-	return scheme + "://" + d.mark.Host() + "/notes", true
-}
+func (d *draft) serviceURL(scheme string) string { return scheme + "://" + d.mark.Host() + "/notes" }

@@ -60,10 +60,8 @@ func (f *Form) pointing(n *node) string {
 		return format
 	}
 	words := split(n.name)
-	for _, h := range pointers {
-		if has(words, h.words) {
-			return h.value
-		}
+	if format, ok := valueFor(words, pointers); ok {
+		return format
 	}
 	if about, _ := n.s["description"].(string); mailboxOf.MatchString(about) || has(words, addressees) && (has(f.about, mailWords) || mailTalk.MatchString(about)) {
 		return "email"
@@ -173,8 +171,8 @@ func (d *draft) plausible(n *node) string {
 	if last := len(words) - 1; last >= 0 && (words[last] == "id" || words[last] == "ids") {
 		words = words[last:]
 	}
-	if h, ok := hinted(words); ok {
-		return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(h.value)
+	if value, ok := valueFor(words, hints); ok {
+		return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(value)
 	}
 	if saysName(n) {
 		return d.mark.ID()
@@ -182,14 +180,13 @@ func (d *draft) plausible(n *node) string {
 	return d.mark.Text()
 }
 
-// hinted is the hint for the words of a name.
-func hinted(words []string) (hint, bool) {
-	for _, h := range hints {
-		if has(words, h.words) {
-			return h, true
-		}
+// valueFor returns the value of the first hint that shares a word; false for none.
+func valueFor(words []string, hints []hint) (string, bool) {
+	i := slices.IndexFunc(hints, func(h hint) bool { return has(words, h.words) })
+	if i < 0 {
+		return "", false
 	}
-	return hint{}, false
+	return hints[i].value, true
 }
 
 // settled reports whether a name says by itself which notation a text is in, so that
@@ -198,8 +195,8 @@ func (f *Form) settled(n *node) bool {
 	if _, ok := f.sample(n); ok {
 		return true
 	}
-	h, ok := hinted(split(n.name))
-	return ok && notations[h.value]
+	value, _ := valueFor(split(n.name), hints)
+	return notations[value]
 }
 
 // notations are the values of the hints that are in one.
@@ -253,15 +250,12 @@ func (f *Form) names(n *node) bool {
 		return known.present
 	}
 	last := len(words) - 1
-	if isNew(words) && (words[last] == "name" || words[last] == "title") {
+	if has(words, newWords) && (words[last] == "name" || words[last] == "title") {
 		return true
 	}
 	return last >= 0 && has(f.about, createWords) && (words[last] == "name" || words[last] == "title") &&
-		(last == 0 || share(f.about, words[:last]) && !has(words[:last], fileWords))
+		(last == 0 || has(f.about, words[:last]) && !has(words[:last], fileWords))
 }
-
-// isNew reports whether a name belongs to something that is there after a call, and not before.
-func isNew(words []string) bool { return has(words, newWords) }
 
 // isProse reports whether a text is one that people write, and no name of anything.
 func isProse(n *node) bool {
@@ -278,11 +272,11 @@ func (f *Form) paths(n *node) []candidate {
 	}
 	found := f.existing(n)
 	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
-		usual := found
-		found = nil
+		var below []candidate
 		for _, dir := range known.dirs {
-			found = append(found, f.options.below(dir, usual)...)
+			below = append(below, f.options.below(dir, found)...)
 		}
+		found = below
 	}
 	return slices.DeleteFunc(found, func(c candidate) bool { return f.takesAway(n) && f.options.keeps(c.value) })
 }
@@ -325,12 +319,8 @@ func (f *Form) takesAway(n *node) bool {
 
 // keeps reports whether a path is one that other calls want.
 func (o Options) keeps(value any) bool {
-	for _, f := range Files() {
-		if !f.spare() && value == o.dir()+"/"+f.Path {
-			return true
-		}
-	}
-	return value == o.dir() || value == o.files() || value == o.repository()
+	return value == o.dir() || value == o.files() || value == o.repository() ||
+		slices.ContainsFunc(Files(), func(f File) bool { return !f.spare() && value == o.dir()+"/"+f.Path })
 }
 
 // numberHint is a small number for a name.
@@ -352,6 +342,7 @@ func numberHint(name string) float64 {
 // split cuts a name into lower-case words.
 var split = lists.OfName
 
+// has reports whether two lists share a word.
 func has(words, any []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
 }
