@@ -8,12 +8,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// BenchmarkJudge: what it takes grows as the number of effects: of one that is seen in many
-// places, or of files that a tool writes when it is called again.
+// BenchmarkJudge shows that judging takes time in proportion to the number of effects: one effect that is seen in
+// many places, files that a tool writes when it is called again, and secrets that it looks for.
 func BenchmarkJudge(b *testing.B) {
 	for name, effect := range map[string]func(i int) profile.Effect{
 		"programs": func(int) profile.Effect { return run(call, "/usr/bin/foo", "foo", "x") },
 		"files":    func(i int) profile.Effect { return again(stored(fmt.Sprintf("/srv/%d", i))) },
+		"secrets": func(i int) profile.Effect {
+			return profile.Effect{Fact: profile.Fact{Kind: profile.KindLook, Path: fmt.Sprintf("/srv/%d/.ssh/id_rsa", i), Operation: "newfstatat"}, Where: call}
+		},
 	} {
 		for _, n := range []int{1 << 12, 1 << 16} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {

@@ -17,22 +17,21 @@ func (in Input) Reading() Input {
 	return in
 }
 
-// Explains finds the argument by which an effect is explained: the host that was
-// contacted, the path that was touched or the command that was run came in with a
-// call of the same capability. All families ask it; that the capability may do such
-// a thing at all is another question, which they ask the Scope.
+// Explains finds the argument that explains an effect: the host that was
+// contacted, the path that was touched or the command that was run is in the arguments of a
+// call of the same capability. Whether the capability may do such a thing at all, rules
+// ask the Scope.
 //
-// An argument explains what the capability did that it was an argument of, or what a
-// call left behind (Effect.AlternativeCause), and nothing else: not the same at idle, nor by
+// An argument explains only what its own capability did, during a call or as the
+// possible cause of a later effect (Effect.AlternativeCause): not the same at idle, nor by
 // another capability, nor what its own declaration denies ("a local file; URLs are
 // not fetched").
 //
-// It explains only what the audit has made up, or its operator given: a host below
+// Only values of the audit or of its operator explain: a host below
 // inputs.Host or an address reserved for documentation, a path below the directory
-// that the audit offers, a command. The audit also hands back what a server has
-// named, in a schema, a result or an error. Such a host explains nothing, for a
-// server could have its own confirmed by naming it: then the words of the
-// declaration count, as if there were no argument.
+// that the audit offers, a command. The audit also hands back values that a server has
+// named, in a schema, a result or an error. Such a host explains nothing, or a
+// server could excuse its own by naming it.
 //
 // The Input has read its arguments ([Input.Reading]).
 func (in Input) Explains(e profile.Effect) (Argument, bool) {
@@ -61,8 +60,7 @@ func (x *explained) explains(e profile.Effect) (Argument, bool) {
 }
 
 // contact explains a look-up of a host and a connection to the address that the
-// sinkhole gave for it. (Elsewhere the name has no address: whoever seems to connect
-// there has made one up.)
+// sinkhole gave for it. Any other address is not that of the name.
 func (x *explained) contact(e profile.Effect) (Argument, bool) {
 	address, err := netip.ParseAddr(e.Address)
 	if e.Host == "" {
@@ -86,12 +84,11 @@ func (x *explained) contact(e profile.Effect) (Argument, bool) {
 	return Argument{}, false
 }
 
-// maxLabels is how many labels a host name has at most (RFC 1035, 2.3.4).
+// maxLabels bounds the labels of a host name (RFC 1035, 2.3.4).
 const maxLabels = 128
 
-// file explains a path: one that was given, or lies below one, or is a directory on
-// the way to one; and what is put beside one to be renamed to it, such as
-// "note.txt.8f3a.tmp", "note.txt~" and ".note.txt.swp".
+// file explains a path that was given, one below it, and the directories above it; and temporary files
+// beside it that editors rename to it, such as "note.txt.8f3a.tmp", "note.txt~" and ".note.txt.swp".
 func (x *explained) file(kind profile.Kind, name string) (Argument, bool) {
 	if a, ok := x.above[name]; ok && kind != profile.KindDelete {
 		return a, true
@@ -112,17 +109,16 @@ func (x *explained) file(kind profile.Kind, name string) (Argument, bool) {
 	return Argument{}, false
 }
 
-// goesOn reports whether what stands behind a path leads below it, or makes it the name
-// of another file for the same thing.
+// goesOn reports whether the rest after a path leads below it, or makes it a variant of the same name.
 func goesOn(rest string) bool {
 	return rest == "" || rest[0] == '/' || strings.ContainsRune(".~-_#", rune(rest[0])) && !strings.Contains(rest, "/")
 }
 
-// maxBase is how long the name of a file is at most, without its directory (NAME_MAX).
+// maxBase bounds the length of a file's name without its directory (NAME_MAX).
 const maxBase = 255
 
-// command explains a program: the arguments of the exec are a command that was given,
-// or a shell was started with it; or it is a program that begins a command in one.
+// command explains a program whose command line was given as a command, directly or for a shell, or that
+// is the first word of a command in one.
 func (x *explained) command(e profile.Effect) (Argument, bool) {
 	for _, text := range []string{strings.Join(e.Argv.Words(), " "), ShellCommand(e.Argv.Words()), e.Path} {
 		if a, ok := x.commands[spaced(text)]; ok && text != "" {
@@ -148,5 +144,5 @@ func ShellCommand(argv []string) string {
 
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "zsh": true, "ksh": true, "fish": true}
 
-// spaced is a text with single blanks.
+// spaced returns a text with single blanks.
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }

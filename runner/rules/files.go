@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -34,7 +35,7 @@ func findSensitiveFiles(in Input) []draft {
 		}
 		d.object = e.Path
 		if strings.HasPrefix(e.Path, "/proc/") {
-			d.object = "/proc/PID/" + path.Base(e.Path) // whoever reads one reads all
+			d.object = "/proc/PID/" + path.Base(e.Path) // one finding for all processes
 		}
 		d.message = sentence("%s read %s (%s), %s", subject(e), clean(e.Path, 256), at.What, why)
 		if in.looksUpUser(e) {
@@ -55,9 +56,8 @@ func listsProcesses(e profile.Effect) bool {
 	return strings.HasPrefix(e.Path, "/proc/") && (base == "environ" || base == "maps") && processTools[path.Base(e.Program)] && bin[path.Dir(e.Program)]
 }
 
-// undeclared says how the declaration does not cover a read of a secret place; false
-// where it does. The list of an operator is the last word; what only the server says
-// of itself has to have one of the topics.
+// undeclared says why the declaration does not cover a read of a secret place; false
+// where it does. An operator's list decides alone; the server's own texts have to mention one of the topics.
 func (in Input) undeclared(at places.Secret, e profile.Effect, d *draft) (why string, found bool) {
 	answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseRead, Path: e.Path})
 	switch {
@@ -70,65 +70,73 @@ func (in Input) undeclared(at places.Secret, e profile.Effect, d *draft) (why st
 	return "which nothing in its declaration speaks of", true
 }
 
+// layout indexes the effects, so that judging one file does not search all of them.
+type layout struct {
+	made  map[string]time.Time // when each directory was made first
+	moved map[string]bool      // paths that something was moved or linked to, or away from
+	// interpreted and asked say when each process first became Perl or Ruby, and first opened the password database.
+	interpreted, asked map[int]time.Time
+}
+
+func layoutOf(effects []profile.Effect) layout {
+	l := layout{made: map[string]time.Time{}, moved: map[string]bool{}, interpreted: map[int]time.Time{}, asked: map[int]time.Time{}}
+	for _, e := range effects {
+		base := strings.TrimRight(path.Base(e.Path), "0123456789.")
+		switch {
+		case e.Kind == profile.KindRead && e.Path == "/etc/passwd":
+			first(l.asked, e.PID, e.Time)
+		case e.Error != "":
+		case strings.HasPrefix(e.Operation, "rename"), strings.HasPrefix(e.Operation, "link"):
+			l.moved[e.Path] = true
+		case e.Kind == profile.KindWrite && strings.HasPrefix(e.Operation, "mkdir"):
+			first(l.made, e.Path, e.Time)
+		case e.Kind == profile.KindExec && (base == "perl" || base == "ruby"):
+			first(l.interpreted, e.PID, e.Time)
+		}
+	}
+	return l
+}
+
+// first keeps the earliest time of a key.
+func first[K comparable](times map[K]time.Time, key K, at time.Time) {
+	if earliest, known := times[key]; !known || at.Before(earliest) {
+		times[key] = at
+	}
+}
+
 // madeItself reports whether a file lies in a directory that the server has made before,
 // and that nothing was moved or linked into: a browser keeps its secrets in the profile
 // that it makes for the session, and they are nobody's.
-func (in Input) madeItself(e profile.Effect) bool {
-	made := ""
-	for _, other := range in.Profile.Effects {
-		if other.Kind == profile.KindWrite && other.Error == "" && strings.HasPrefix(other.Operation, "mkdir") &&
-			!other.Time.After(e.Time) && places.Below(e.Path, other.Path) && (made == "" || places.Within(made, other.Path)) {
-			made = other.Path
+func (in Input) madeItself(e profile.Effect) (itself bool) {
+	moved := in.layout.moved[e.Path]
+	for at := e.Path; at != path.Dir(at); {
+		at = path.Dir(at)
+		moved = moved || in.layout.moved[at]
+		if made, known := in.layout.made[at]; known && !made.After(e.Time) {
+			itself = !moved // the outermost such directory decides
 		}
 	}
-	return made != "" && !slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-		moved := strings.HasPrefix(other.Operation, "rename") || strings.HasPrefix(other.Operation, "link")
-		return moved && other.Error == "" && places.Within(e.Path, other.Path) && places.Within(other.Path, made)
-	})
+	return itself
 }
 
 // looksUpUser reports whether the shadow file was opened by getpwuid of the machine's own Perl or Ruby: they ask libc for
 // the shadow entry, too (getspnam(3)), right after the password database was opened, which every process may read. Who
 // names the file to them, or put another program in their place, asks for it.
 func (in Input) looksUpUser(e profile.Effect) bool {
-	if e.Path != "/etc/shadow" {
-		return false
-	}
-	var program profile.Effect // that the process ran last
-	asked := false
-	for _, other := range in.Profile.Effects {
-		if other.PID != e.PID || other.Time.After(e.Time) || other.Error != "" {
-			continue
-		}
-		switch {
-		case other.Kind == profile.KindExec && !other.Time.Before(program.Time):
-			program, asked = other, false
-		case other.Kind == profile.KindRead && other.Path == "/etc/passwd":
-			asked = true
-		}
-	}
-	base := strings.TrimRight(path.Base(program.Path), "0123456789.")
-	return asked && (base == "perl" || base == "ruby") && in.isInstalled(program.Path) &&
-		!slices.ContainsFunc(program.Argv.Words(), func(word string) bool { return strings.Contains(word, "shadow") })
+	before := func(at time.Time, known bool) bool { return known && !at.After(e.Time) }
+	interpreted, ran := in.layout.interpreted[e.PID]
+	asked, opened := in.layout.asked[e.PID]
+	return e.Path == "/etc/shadow" && before(interpreted, ran) && before(asked, opened)
 }
 
-// isInstalled reports whether a program is one that was there before the server: in a directory of programs, neither among
-// its packages nor in its working directory, and never changed by it.
-func (in Input) isInstalled(name string) bool {
-	return path.Base(path.Dir(name)) == "bin" && !places.Packaged(name) && (in.Dir == "" || in.Dir == "/" || !places.Below(name, in.Dir)) &&
-		!in.anyAt(name, func(other profile.Effect) bool { return other.Kind == profile.KindWrite && other.Error == "" })
-}
-
-// settings reports whether an environment file is the server's own: it reads it
-// before any call, or has done so.
+// settings reports whether an environment file is the server's own: it reads it before any call.
 func (in Input) settings(e profile.Effect) bool {
 	return !asked(e.Phase) || in.anyAt(e.Path, func(other profile.Effect) bool {
 		return other.Kind == profile.KindRead && !asked(other.Phase)
 	})
 }
 
-// asked reports whether the first call had come: what the server loads for itself
-// it has loaded by then.
+// asked reports whether a phase is after the first call: by then a server has loaded its own files.
 func asked(phase report.Phase) bool {
 	return phase == report.PhaseCall || phase == report.PhaseIdle || phase == report.PhaseShutdown
 }
@@ -163,8 +171,8 @@ func findDecoyReads(in Input) []draft {
 	}, profile.KindRead, profile.KindLook)
 }
 
-// movedAlong is a decoy in a directory that was given another name: below that
-// name it can be read without being known.
+// movedAlong returns a decoy in a directory that was renamed: below the new name it can be read
+// without being recognized.
 func (in Input) movedAlong(e profile.Effect) (string, bool) {
 	if !replaced(e) {
 		return "", false

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// findForeign finds that web pages of other sites are answered. What listens for other machines cannot
-// know the names that it has there.
+// findForeign finds that web pages of other sites are answered. A server that listens for other machines cannot
+// know the names by which these reach it.
 func findForeign(in Input) []draft {
 	page := in.Attack.Posture
 	return in.listens(page.Origin != "", func(e profile.Effect, d *draft) {

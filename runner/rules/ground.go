@@ -12,16 +12,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// ownPaths is where a server may read and write unasked: what it brought along, its
-// working directory, the directories on its command line and those that a client told it to have open, what an option or a variable of the operator's names, what it has made itself, and the places that the XDG base
-// directory specification and its runtime give it by name.
+// ownPaths holds where a server may read and write without being asked: its own package, its
+// working directory, the directories that its command line and the operator's variables name, those that it has made
+// itself, and those that the XDG base directory specification and its runtime give it by its name.
 type ownPaths struct {
 	home string
-	// dirs are directories that are its own, with all that is below them.
 	dirs []string
-	// made are the directories that it has made in this audit.
+	// made holds the directories that it has made in this audit.
 	made map[string]bool
-	// names are words that its own directories may be called by.
+	// names holds words that may occur in the names of its own directories.
 	names map[string]bool
 }
 
@@ -53,7 +52,7 @@ func (in Input) ownPaths() ownPaths {
 	return g
 }
 
-// configuredPaths are what options and variables of the operator's name, but for what is the machine's.
+// configuredPaths returns the paths that options and variables of the operator name, without those of the system.
 func configuredPaths(command, env []string) (all []string) {
 	for name, value := range configuration(command, env) {
 		if name != "" && path.IsAbs(value) && !systemic(value) {
@@ -63,8 +62,8 @@ func configuredPaths(command, env []string) (all []string) {
 	return all
 }
 
-// name takes the words of a name, or of a path with its last two directories: the
-// name of a package stands before dist/index.js.
+// name adds the words of a name, or of the last elements of a path: the name of a package
+// precedes dist/index.js.
 func (g ownPaths) name(text string) {
 	parts := strings.Split(text, "/")
 	for _, part := range parts[max(0, len(parts)-4):] {
@@ -74,8 +73,8 @@ func (g ownPaths) name(text string) {
 	}
 }
 
-// nameWords are the words of a name that tell it from others, at most 16: those of three
-// letters and more, without numbers before and behind them.
+// nameWords returns at most 16 distinctive words of a name: those of three letters and more, without
+// digits around them.
 func nameWords(text string) []string {
 	found := words.Of(text[:min(len(text), 256)])
 	for i, word := range found {
@@ -101,8 +100,7 @@ func (g *ownPaths) brought(command []string, name string) {
 	}
 }
 
-// packageOf is the directory of a program with the directories that a build makes
-// left out.
+// packageOf returns the directory of a program, above those that a build makes.
 func packageOf(name string) string {
 	dir := path.Dir(name)
 	for slices.Contains([]string{"dist", "build", "src", "bin", "lib", "out"}, path.Base(dir)) {
@@ -111,7 +109,7 @@ func packageOf(name string) string {
 	return dir
 }
 
-// owns reports whether a path is on the server's ground.
+// owns reports whether a path is the server's own.
 func (g ownPaths) owns(name string) bool {
 	if places.WithinAny(name, g.dirs) || places.Packaged(name) || isByproduct(name) {
 		return true
@@ -122,13 +120,13 @@ func (g ownPaths) owns(name string) bool {
 		}
 	}
 	inside, ok := g.inHome(name)
-	if at, secret := places.Locate(name); secret && !at.Routine { // whatever the server is called
+	if at, secret := places.Locate(name); secret && !at.Routine { // even if the server has its name
 		return false
 	}
 	return ok && g.matchesServerName(inside)
 }
 
-// inHome is the path below the home.
+// inHome returns the path relative to the home; false for one that is not below it.
 func (g ownPaths) inHome(name string) (string, bool) {
 	if g.home == "" || !places.Below(name, g.home) {
 		return "", false
@@ -136,12 +134,12 @@ func (g ownPaths) inHome(name string) (string, bool) {
 	return strings.CutPrefix(name, g.home+"/")
 }
 
-// xdgDirs are the directories of a home in which each program has one by its name
+// xdgDirs are the directories of a home where each program has one of its own name
 // (XDG base directory specification 0.8).
 var xdgDirs = []string{".config/", ".local/share/", ".local/state/"}
 
-// matchesServerName reports whether a path below the home lies where a program of this name
-// keeps its things, or where nothing lasts.
+// matchesServerName reports whether a path below the home lies in a cache, or where a program of the
+// server's name keeps its files.
 func (g ownPaths) matchesServerName(inside string) bool {
 	if strings.HasPrefix(inside, ".cache/") || slices.ContainsFunc(cacheDirs, func(dir string) bool { return strings.HasPrefix(inside, dir) }) {
 		return true
@@ -155,14 +153,12 @@ func (g ownPaths) matchesServerName(inside string) bool {
 	return slices.ContainsFunc(nameWords(firstOf(inside)), func(word string) bool { return g.names[word] })
 }
 
-// cacheDirs are the directories of a home that runtimes and package managers keep for
-// themselves, whatever they run.
+// cacheDirs are the directories of a home that runtimes and package managers use themselves.
 var cacheDirs = []string{".npm/", ".pnpm-store/", ".yarn/", ".bun/", ".cargo/registry/", ".config/configstore/", ".node-gyp/", ".gnupg/",
 	".pki/nssdb/", ".local/share/pnpm/", ".local/share/uv/", ".config/matplotlib/", ".config/fontconfig/", ".python_history", ".node_repl_history"}
 
-// isByproduct reports whether a file comes into being beside another one, or by running
-// a program at all: caches of compiled code, logs of npm, locks, the journals of
-// SQLite (sqlite.org/tempfiles.html).
+// isByproduct reports whether a file is a side effect of using another one, or of running
+// a program: caches of compiled code, logs of npm, locks, the journals of SQLite (sqlite.org/tempfiles.html).
 func isByproduct(name string) bool {
 	base := path.Base(name)
 	if slices.ContainsFunc([]string{".lock", "-journal", "-wal", "-shm", ".pid"}, func(suffix string) bool { return strings.HasSuffix(base, suffix) }) {
@@ -173,11 +169,10 @@ func isByproduct(name string) bool {
 		strings.Contains(name, "/node-compile-cache/")
 }
 
-// scratches are where nothing lasts.
+// scratches are directories for temporary files.
 var scratches = []string{"/tmp", "/var/tmp", "/run/user"}
 
-// temporary reports whether a path is where nothing lasts. A home is where things do,
-// also one that was made for a while.
+// temporary reports whether a path is in a directory for temporary files. A home is not one, even below /tmp.
 func (g ownPaths) temporary(name string) bool {
 	if g.home != "" && places.Below(name, g.home) && !slices.Contains(scratches, g.home) {
 		return !isFile(name)
@@ -189,14 +184,13 @@ func temporary(name string) bool {
 	return places.WithinAny(name, scratches) || !isFile(name)
 }
 
-// isFile reports whether a path names an ordinary file, and no device, pipe or
-// what the kernel makes up.
+// isFile reports whether a path names an ordinary file: no device, pipe or file of the kernel's.
 func isFile(name string) bool {
 	return path.IsAbs(name) && !places.Below(name, "/dev") && !places.Below(name, "/proc") && !places.Below(name, "/sys") &&
 		!strings.HasPrefix(name, "/memfd:")
 }
 
-// systemic reports whether a path belongs to the machine and to nobody's home.
+// systemic reports whether a path belongs to the operating system.
 func systemic(name string) bool {
 	return places.WithinAny(name, []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var/spool"})
 }

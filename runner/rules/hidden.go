@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 )
 
-// findHidden finds what is hidden in one way, in each capability once.
+// findHidden finds text that is hidden in one way.
 func findHidden(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
@@ -44,8 +44,8 @@ func hiddenDraft(in Input, of report.Capability, field, when string, h poison.Hi
 	return d
 }
 
-// alsoHidden tells of a passage of a text whether it is found because it is hidden,
-// which says more than that it directs.
+// alsoHidden reports whether the rules about hidden text find a passage as well, which says more than
+// that it directs the model.
 func alsoHidden(text string, in poison.Place, quote string) bool {
 	passage := letters(poison.Plain(quote))
 	for _, way := range poison.Ways {
@@ -61,7 +61,7 @@ func alsoHidden(text string, in poison.Place, quote string) bool {
 	return false
 }
 
-// letters returns the letters of a text, and nothing that could stand between them.
+// letters returns only the letters of a text, in lower case.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -71,11 +71,10 @@ func letters(text string) string {
 	}, text)
 }
 
-// spelled tells of characters that spell a text, whatever it says: nobody does so by
-// mistake.
+// spelled reports whether hidden characters spell a text, which never happens by mistake.
 func spelled(h poison.Hidden) bool { return h.Way == poison.WayUnicode && h.Says != "" }
 
-// saying returns what a hidden passage says, for the end of a sentence.
+// saying quotes a hidden passage, for the end of a sentence.
 func saying(h poison.Hidden) string {
 	if h.Says == "" {
 		return ""
@@ -128,7 +127,7 @@ func (in Input) eachText(visit func(of report.Capability, field, text string)) {
 	}
 }
 
-// maxWalk is how deep the texts of a schema lie at most; no model reads further.
+// maxWalk bounds the depth at which texts of a schema are read.
 const maxWalk = 64
 
 func walkTexts(value any, field string, depth int, visit func(field, text string)) {
@@ -145,7 +144,7 @@ func walkTexts(value any, field string, depth int, visit func(field, text string
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			visit(field, key)
-			walkTexts(v[key], strings.Join([]string{field, key}, "."), depth+1, visit)
+			walkTexts(v[key], field+"."+key, depth+1, visit)
 		}
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// addressed finds the host of each URL in a text, JSON or not.
+// addressed matches each URL in a text, JSON or not, with its host.
 var addressed = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]*:(?:\\?/){2}(?:[^/@\s"\\]*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`)
 
-// namedHosts are the hosts of the URLs that each capability's own declaration has, in
-// its texts or its schema: the default of an argument is a host that it says it goes to.
+// namedHosts returns the hosts of the URLs in each capability's own declaration: its texts and its
+// schema, where the default of an argument names a host as well.
 func namedHosts(m manifest.Manifest) map[report.Capability]map[string]bool {
 	all := map[report.Capability]map[string]bool{}
 	for _, kind := range manifest.Kinds {
@@ -39,14 +39,13 @@ func namedHosts(m manifest.Manifest) map[report.Capability]map[string]bool {
 	return all
 }
 
-// maxNamed is how many URLs of one declaration are looked at.
-const maxNamed = 256
+const maxNamed = 256 // URLs of one declaration
 
-// hostSet has the names of hosts, and addresses.
+// hostSet is a set of host names and addresses.
 type hostSet map[string]bool
 
-// has reports whether a host is one of them, or lies below one: whoever has "corp.example" has "db.corp.example".
-// Below a name that anybody may register names under (publicsuffix.org), it can be somebody else's.
+// has reports whether a host is in the set, or below one that is: "corp.example" covers "db.corp.example". A public
+// suffix (publicsuffix.org) covers nothing below it, because names there belong to different owners.
 func (h hostSet) has(host string) bool {
 	if h[host] {
 		return true
@@ -62,13 +61,12 @@ func (h hostSet) has(host string) bool {
 var (
 	// forHosts matches the names of variables and options that hold a host.
 	forHosts = lazyregexp.New(`(?i)HOST|SERVER|UR[LI]|ENDPOINT|DOMAIN|ADDR|DSN|CONNECTION|BROKER|CLUSTER|NODES|SITE|INSTANCE|REGISTRY`)
-	// withPort matches what can be nothing but a host.
+	// withPort matches a host with a port.
 	withPort = lazyregexp.New(`^[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+:\d+$`)
 )
 
-// chosenHosts are the hosts that the operator has named: in URLs on the command line and in
-// variables, and by themselves in those that are for hosts. Who starts a server with a host
-// wants it to go there.
+// chosenHosts returns the hosts that the operator has named: in URLs on the command line and in
+// variables, and without a scheme in options and variables for hosts.
 func chosenHosts(command, env []string) hostSet {
 	all := hostSet{}
 	for name, value := range configuration(command, env) {
@@ -84,8 +82,8 @@ func chosenHosts(command, env []string) hostSet {
 	return all
 }
 
-// configuration has the settings of a command and an environment: the option or variable, which is ""
-// of a word that stands for itself, and the value.
+// configuration iterates over the settings of a command and an environment: the option or variable, ""
+// for a positional argument, and the value.
 func configuration(command, env []string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		option := ""
@@ -104,8 +102,8 @@ func configuration(command, env []string) iter.Seq2[string, string] {
 	}
 }
 
-// inventedHosts are those that the audit gave in variables that the server asked for. They are
-// names that nobody has: what a server named itself is none of them.
+// inventedHosts returns the hosts in the audit's values for variables that the server asked for. They are
+// reserved names, so a server cannot have chosen them.
 func inventedHosts(asked []string) hostSet {
 	all := chosenHosts(nil, asked)
 	maps.DeleteFunc(all, func(host string, _ bool) bool { return !under(host, madeUp) })

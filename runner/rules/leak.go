@@ -15,11 +15,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// dump is how many variables are a dump: those of one service are at most three (a
-// key, its id, a token of the session).
+// dump is the least number of variables in a dump: one service has at most three (a
+// key, its id, a session token).
 const dump = 4
 
-// outcome is by which rule a leak is found.
+// outcome is the rule that finds a leak.
 type outcome int
 
 const (
@@ -28,17 +28,17 @@ const (
 	dumped
 )
 
-// route is one way and destination.
+// route is a channel with its destination.
 type route struct {
 	capability  report.Capability
 	channel     leak.Channel
 	destination string
 }
 
-// followed is the destination of what went where an argument led: each call has a host of its own.
+// followed stands for the hosts that arguments name, which differ for each call.
 const followed = "the hosts that its arguments name"
 
-// routes are the ways that secrets took and should not have, in their order.
+// routes returns the leaks that are findings by route, and the routes in order.
 func (in Input) routes() (order []route, ways map[route][]leak.Leak) {
 	ways = map[route][]leak.Leak{}
 	for _, l := range in.Leaks {
@@ -57,7 +57,7 @@ func (in Input) routes() (order []route, ways map[route][]leak.Leak) {
 	return order, ways
 }
 
-// share are the leaks of one way that a rule is about: a dump takes the variables, and
+// share returns the leaks of one route that a rule is about: that of a dump takes the variables, and
 // leaves the files.
 func (wanted outcome) share(r route, took []leak.Leak) []leak.Leak {
 	variables := map[string]bool{}
@@ -79,21 +79,22 @@ func (wanted outcome) share(r route, took []leak.Leak) []leak.Leak {
 	})
 }
 
-// leaksAs makes one finding for each way and destination, whatever took it.
+// leaksAs makes one finding for each route.
 func leaksAs(wanted outcome) func(Input) []draft {
 	return func(in Input) (all []draft) {
 		order, ways := in.routes()
+		goals := goalsOf(in.Leaks)
 		for _, r := range order {
 			took := wanted.share(r, ways[r])
 			if len(took) == 0 {
 				continue
 			}
-			slices.SortStableFunc(took, func(a, b leak.Leak) int { return in.leakSeverity(b).Rank() - in.leakSeverity(a).Rank() })
+			slices.SortStableFunc(took, func(a, b leak.Leak) int { return goals.severity(b).Rank() - goals.severity(a).Rank() })
 			first := took[0]
 			message := sentence("%s %s %s, %s", subject(profile.Effect{Where: first.Where}), verb(first), secrets(took), encodings(took))
 			for _, l := range took {
 				all = append(all, draft{
-					severity: in.leakSeverity(first), phase: first.Phase, capability: first.Capability,
+					severity: goals.severity(first), phase: first.Phase, capability: first.Capability,
 					object: strings.TrimSpace(string(r.channel) + " " + r.destination), message: message,
 					evidence: l.Evidence(), order: len(in.Profile.Effects) + 1,
 				})
@@ -103,7 +104,7 @@ func leaksAs(wanted outcome) func(Input) []draft {
 	}
 }
 
-// allowed tells what is no finding.
+// allowed reports whether a leak is not a finding.
 func (in Input) allowed(l leak.Leak) bool {
 	covering := in.Scope.Covering(l.Capability)
 	switch {
@@ -112,7 +113,7 @@ func (in Input) allowed(l leak.Leak) bool {
 	case l.Channel.Network(), l.Channel == leak.UnixSocket:
 		return false
 	case l.Decoy.Variable && l.Channel == leak.Environment:
-		return true // from one variable to another, for a program of its own
+		return true // passed on to a program of its own
 	case l.Channel == leak.Environment && strings.HasPrefix(path.Base(l.Decoy.Name), ".env"):
 		return true // what was loaded from there are variables, which every program inherits
 	case l.Decoy.Variable && l.Channel == leak.Answer:
@@ -125,10 +126,24 @@ func (in Input) allowed(l leak.Leak) bool {
 	return ok && speaks(covering, at.Topics)
 }
 
-// leakSeverity is High for what stayed with the server.
-func (in Input) leakSeverity(l leak.Leak) report.Severity {
+// goals records, by decoy, whether it went to its own service, and into an answer while connections were accepted.
+type goals map[decoy.ID]struct{ home, answered bool }
+
+func goalsOf(leaks []leak.Leak) goals {
+	all := goals{}
+	for _, l := range leaks {
+		goal := all[l.Decoy]
+		goal.home = goal.home || l.Home && l.Channel.Network()
+		goal.answered = goal.answered || l.Channel == leak.Answer && !l.Refused
+		all[l.Decoy] = goal
+	}
+	return all
+}
+
+// severity returns High for a secret that stayed on the machine.
+func (g goals) severity(l leak.Leak) report.Severity {
 	switch {
-	case in.inAddress(l):
+	case g.inAddress(l):
 		return report.SeverityMedium
 	case l.Channel == leak.File, l.Channel == leak.Environment, (l.Channel == leak.Stderr || l.Channel == leak.Stdout) && l.Decoy.Variable:
 		return report.SeverityHigh
@@ -136,27 +151,15 @@ func (in Input) leakSeverity(l leak.Leak) report.Severity {
 	return report.SeverityCritical
 }
 
-// asParameter matches what stands before a secret that is a parameter of an address, and its beginning.
+// asParameter matches the text before a secret in the query of a URL, and its beginning.
 var asParameter = lazyregexp.New(`[?&][\w.-]{1,64}=[^\s&=]*$`)
 
-// inAddress reports whether a secret came as a parameter of an address, with which it goes to its own service: libraries
+// inAddress reports whether a secret occurs in the query of a URL with which it goes to its own service: libraries
 // log their requests to stderr, and their errors name the one that failed. In an answer that counts only where every
 // connection was refused.
-func (in Input) inAddress(l leak.Leak) bool {
-	if !l.Decoy.Variable || !asParameter.MatchString(l.Excerpt) || l.Channel != leak.Stderr && !(l.Channel == leak.Answer && l.Refused) {
-		return false
-	}
-	goes := false
-	for _, other := range in.Leaks {
-		switch {
-		case other.Decoy != l.Decoy:
-		case l.Channel == leak.Answer && other.Channel == leak.Answer && !other.Refused:
-			return false
-		case other.Home && other.Channel.Network():
-			goes = true
-		}
-	}
-	return goes
+func (g goals) inAddress(l leak.Leak) bool {
+	logged := l.Channel == leak.Stderr || l.Channel == leak.Answer && l.Refused && !g[l.Decoy].answered
+	return logged && g[l.Decoy].home && l.Decoy.Variable && asParameter.MatchString(l.Excerpt)
 }
 
 // verb says what was done, up to the secrets.
@@ -181,7 +184,7 @@ func verb(l leak.Leak) string {
 	return "sent to " + to + " over " + string(l.Channel)
 }
 
-// secrets names what was taken: the first three, and how many more.
+// secrets names the first three secrets, and says how many more there are.
 func secrets(took []leak.Leak) string {
 	const shown = 3
 	var names []string
@@ -210,7 +213,7 @@ func secret(of decoy.ID) string {
 	return clean(of.Name, 256)
 }
 
-// encodings says in which form.
+// encodings names the forms in which they were sent.
 func encodings(took []leak.Leak) string {
 	var forms []string
 	for _, l := range took {

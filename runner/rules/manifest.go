@@ -6,7 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// moments say when a manifest differed.
+// moments describe when a manifest differed.
 var moments = map[report.Moment]struct{ message, evidence string }{
 	report.MomentSession:  {"What the server advertises changed while it was called", "lists after the calls"},
 	report.MomentRestart:  {"What the server advertises changed when it was started again", "lists after a restart with the same files"},

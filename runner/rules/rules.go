@@ -99,8 +99,9 @@ type Input struct {
 	// chosen are the hosts that the operator has named, made of Command and Env, once; invented
 	// those that the audit has, made of Asked.
 	chosen, invented hostSet
-	// ran is made of Profile and Arguments, once.
-	ran ran
+	// ran is made of Profile and Arguments, once, and layout of Profile.
+	ran    ran
+	layout layout
 }
 
 // Output is a text that the server sent. When says in which surroundings it only said so, for the end of
@@ -229,7 +230,7 @@ func Judge(in Input) []report.Finding {
 	in = in.Reading()
 	in.named = namedHosts(in.Manifest)
 	in.chosen, in.invented = chosenHosts(in.Command, in.Env), inventedHosts(in.Asked)
-	in.ran = in.programs()
+	in.ran, in.layout = in.programs(), layoutOf(in.Profile.Effects)
 	in.Attack.sight()
 	var all []*entry
 	found := map[key]*entry{}
