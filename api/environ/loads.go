@@ -115,14 +115,14 @@ func Loads(name, value string) string {
 // LoadsUnknown is Loads for an unknown value.
 func LoadsUnknown(name string) string { return Loads(name, "\x00") }
 
-// glob is a name with "*" in it, of a family, and the text before and after all of its "*".
+// glob is a pattern of a family that contains "*", with the text before the first and after the last "*".
 type glob struct {
 	begin, end, pattern string
 	family              int
 }
 
-// exact has the other names by family. A tenant's object may have a hundred thousand variables,
-// so each look-up must be fast.
+// exact has the other names by family. A tenant's object may have a hundred thousand variables, so each lookup must
+// be fast.
 var exact, globs = indexed(families)
 
 func indexed(families []family) (exact map[string]int, globs []glob) {

@@ -141,7 +141,7 @@ type altering struct {
 	same      bool
 }
 
-// alteration is that of a container, looked for once for all policies.
+// alteration compares a container with a verdict, once for all policies.
 func (d *decider) alteration(of altering) *Alteration {
 	found, known := d.alterations[of]
 	if !known {

@@ -29,7 +29,7 @@ type decider struct {
 	images  []image
 	// exceptions by policy; nil until needed.
 	exceptions map[v1alpha1.PolicyReference]*exceptions
-	// alterations that were looked for.
+	// alterations that were found so far.
 	alterations map[altering]*Alteration
 	opinions    []Opinion
 }
@@ -45,12 +45,12 @@ type image struct {
 	id      v1alpha1.Digest
 	// key is equal for images with the same verdicts.
 	key string
-	// start is how the container is started, place its position among all containers.
+	// start is how the container is started; place is its position among all containers.
 	start start
 	place int
 }
 
-// read reads all that does not depend on a policy: authors of large objects may have many.
+// read prepares everything that does not depend on a policy, because there may be many policies and large objects.
 func (d *decider) read() {
 	d.images = make([]image, len(d.subject.Containers))
 	order := make([]int, len(d.images))

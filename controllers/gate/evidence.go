@@ -94,9 +94,8 @@ func newEvidence() *evidence {
 	return &evidence{answers: map[v1alpha1.Digest]*answer{}, argv: map[v1alpha1.Digest]*answer{}}
 }
 
-// start is how a container is started: the digest of its command and args; that of all their
-// words, empty where the image supplies an unknown part of them; and the fingerprint of its
-// environment.
+// start describes how a container is started: the digest of its command and args; the digest of all words, empty if
+// the image supplies an unknown part; and the fingerprint of its environment.
 type start struct {
 	comparable    bool
 	command, argv v1alpha1.Digest

@@ -19,8 +19,8 @@ var archiveForms = func() (all []form) {
 	return append(all, enclosed("as a URL of data (ZIP)", "data:application/zip;base64,", inputs.Archives[0]))
 }()
 
-// besides is how many archives, from the first, are also made to lead to a sibling of the directory where they are
-// unpacked: one of each format.
+// besides is the number of archives, one of each format, that also lead to a sibling of the directory where they are
+// unpacked.
 const besides = 3
 
 func beside(a inputs.Archive) form {
@@ -38,7 +38,8 @@ func enclosed(name, before string, a inputs.Archive) form {
 var (
 	// ofArchive are names, and descriptions, of what may be an archive.
 	ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
-	// packedText says that a text holds bytes, packedBytes is the beginning of a ZIP and of a compressed file in Base64.
+	// packedText matches descriptions of encoded bytes; packedBytes matches the beginning of a ZIP or gzip file in
+	// Base64.
 	packedText  = lazyregexp.New(`(?i)base-?64|\bencoded\b`)
 	packedBytes = lazyregexp.New(`^(?:UEsD|H4sI)`)
 	// packedFile is the name of an archive.
@@ -70,7 +71,7 @@ func archiveSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// encloses reports whether a place is there for the bytes of an archive.
+// encloses reports whether a field takes the bytes of an archive.
 func (f field) encloses() bool {
 	return f.text && f.variable == "" && (packedBytes.MatchString(f.core()) || packedText.MatchString(f.said) && f.speaksOf(ofArchive))
 }

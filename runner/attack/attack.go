@@ -87,7 +87,7 @@ type Seen struct {
 	Programs bool
 	// Started are the words of programs that it has started, and not only tried to.
 	Started [][]string
-	// Files are paths that it has touched, or tried to, Listed the directories among them that it has listed.
+	// Files are paths that it touched or tried to touch, and Listed the directories among them that it listed.
 	Files, Listed []string
 	// Hosts and Ports are where it has connected to, and what names it has looked up.
 	Hosts []string

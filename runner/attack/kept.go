@@ -44,11 +44,11 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// databasePorts are those of PostgreSQL, MySQL, SQL Server, Oracle and MongoDB.
+// databasePorts are the ports of PostgreSQL, MySQL, SQL Server, Oracle and MongoDB.
 var databasePorts = []int{5432, 3306, 1433, 1521, mongoPort}
 
-// seenOf returns what a target did, and what the users of what it stores did. A database that the server itself
-// opened is there for all that it has.
+// seenOf returns what a target and the users of what it stores did. A database that the server opened outside of
+// calls counts for all its capabilities.
 func (p Plan) seenOf(t Target) Seen {
 	seen, own := p.Seen[t.Of], p.Seen[report.Capability{Kind: report.CapabilityServer}]
 	seen.Database = seen.Database || own.Database

@@ -222,7 +222,7 @@ func within(core string, files []string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// listed reports whether a value names one of the directories that were listed.
+// listed reports whether a value names a directory that was listed.
 func listed(core string, dirs []string) bool {
 	return core != "" && slices.ContainsFunc(dirs, func(dir string) bool { return dir == path.Clean(core) || strings.HasSuffix(dir, path.Join("/", core)) })
 }

@@ -44,7 +44,7 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
 		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputs, Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env, Asked: settings(given(runs)),
-		Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
+		Missing: missing(runs), Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 		Identity: identity(runs), Versions: versions(runs),
 		Transport: plan.Transport, Port: plan.Port,

@@ -72,8 +72,8 @@ type observation struct {
 	leaks    []leak.Leak
 	// opened are the planted files that were opened by any name.
 	opened []string
-	// unshown is a file that is obeyed when the server is gone, and was changed by a name that the trace does not show;
-	// unlooked is why nobody looked for one.
+	// unshown is a file that other programs run or obey and that changed by a name that the trace does not show;
+	// unlooked is why there was no comparison.
 	unshown  string
 	unlooked error
 	// unsearched counts the places that could not be searched for decoys.

@@ -7,11 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// maxTraced bounds how many names of changes are kept. What is left out counts as not in the trace.
+// maxTraced bounds how many changed names are kept. Others count as missing from the trace.
 const maxTraced = 1 << 14
 
-// traced has the names at which the trace shows changes of what is obeyed when the server is gone; true for a name that
-// was given to something with all that is below it. The zero value has none.
+// traced has the names by which the trace shows changes to files that other programs run or obey; true if everything
+// below the name changed with it. The zero value is empty.
 type traced map[string]bool
 
 func (t *traced) event(e trace.Event) {
@@ -19,7 +19,7 @@ func (t *traced) event(e trace.Event) {
 	case trace.OpWrite, trace.OpStore, trace.OpMap, trace.OpAttribute:
 		t.add(e, e.Path, false)
 	case trace.OpLink:
-		t.add(e, e.Path, true) // not the target: a hard link is a second name to change that file by
+		t.add(e, e.Path, true) // not the target: a hard link is another name for changing it
 	case trace.OpRename:
 		t.add(e, e.Target, true)
 	}
@@ -35,7 +35,7 @@ func (t *traced) add(e trace.Event, name string, tree bool) {
 	(*t)[name] = (*t)[name] || tree
 }
 
-// unshown returns the first of the changed files of which the trace shows no change; "" for none.
+// unshown returns the first of the changed files without a change in the trace; "" for none.
 func (t traced) unshown(changed []string) string {
 	for _, name := range changed {
 		_, shown := t[name]

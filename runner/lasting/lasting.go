@@ -1,7 +1,6 @@
-// Package lasting finds changes to the files that something runs or obeys when the server is gone (package places) by
-// looking at the files themselves. A trace has the names that calls were given, and where they led to only as far as it
-// can tell: not through a link that came with the server, and not if another thread changes a name or a descriptor between
-// the tracer's look and the kernel's.
+// Package lasting finds changes to files that other programs run or obey later (package places) by comparing the
+// files themselves. A trace has only the names that calls were given: it cannot follow a link that came with the
+// image, nor a name or descriptor that another thread changes between the tracer's look and the kernel's.
 package lasting
 
 import (
@@ -15,17 +14,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// maxEntries bounds how many entries of directories are looked at.
-const maxEntries = 1 << 15
+// maxEntries bounds how many directory entries are visited.
+const maxEntries = 1 << 17
 
-// tops are the machine's own directories of such files. Below them, and below the home, only directories that may contain
-// some are entered.
+// tops are system directories with such files. Below them, and below the home, only directories that may contain some
+// are visited.
 var tops = []string{"/etc", "/usr/local/bin", "/usr/local/sbin", "/var/spool/cron"}
 
-// errUnseen: the server's files were gone before they were looked at again.
+// errUnseen means that the server's files were gone before the second look.
 var errUnseen = errors.New("the server's files were gone")
 
-// Watch compares the files of one run of a server, before and after.
+// errCrowded means that there were more entries than maxEntries.
+var errCrowded = errors.New("there are too many files")
+
+// Watch compares such files before and after one run of a server.
 type Watch struct {
 	root, home    string
 	machine       bool
@@ -33,8 +35,8 @@ type Watch struct {
 	err           error
 }
 
-// Begin looks at the files of a server whose root directory and home are given. machine: its files are this machine's, with
-// its own changes on top. Call it before the server runs, and after everything was planted.
+// Begin takes the first look at the files of a server with this root directory and home. machine is set if its files
+// are this machine's below an overlay. Begin is called after everything was planted, before the server runs.
 func Begin(root, home string, machine bool) *Watch {
 	w := &Watch{root: root, home: home, machine: machine}
 	if w.before, w.err = take(root, home); w.err == nil {
@@ -43,14 +45,14 @@ func Begin(root, home string, machine bool) *Watch {
 	return w
 }
 
-// End looks at them again. Call it when the server has ended, while its root is still there.
+// End takes the second look. It is called when the server has ended, while its root still exists.
 func (w *Watch) End() {
 	if errors.Is(w.err, errUnseen) {
 		w.after, w.err = take(w.root, w.home)
 	}
 }
 
-// Changed returns the files that are new or different, sorted. Call it after End.
+// Changed returns the files that are new or different, sorted. It is called after End.
 func (w *Watch) Changed() ([]string, error) {
 	if w.err != nil {
 		return nil, w.err
@@ -62,12 +64,12 @@ func (w *Watch) Changed() ([]string, error) {
 	shown, err := take("/", w.home)
 	return slices.DeleteFunc(changed, func(name string) bool {
 		now, same := w.after[name], shown[name]
-		same.file = now.file // an overlay has numbers of its own
-		return now == same   // somebody else has changed it, and it shows through
+		same.file = now.file // an overlay has its own inode numbers
+		return now == same   // changed by the machine, below the overlay
 	}), err
 }
 
-// Obeyed reports whether a file is one of those, or a directory that may contain some.
+// Obeyed reports whether a file is run or obeyed by other programs, or is a directory that may contain such files.
 func Obeyed(name string) bool {
 	_, at := places.ObeyedAt(name)
 	return at || leads(name)
@@ -80,7 +82,7 @@ func leads(dir string) bool {
 	return below || at
 }
 
-// stamp identifies the content of a file. The server cannot set the time of the last change (inode(7), ctime).
+// stamp identifies the content of a file. A server cannot set its change time (inode(7), ctime).
 type stamp struct {
 	file           uint64
 	size           int64
@@ -90,13 +92,13 @@ type stamp struct {
 // snapshot has the stamps of the files at one time, by name.
 type snapshot map[string]stamp
 
-// take looks at the files below a root directory. It follows no link.
+// take looks at the files below a root directory. It follows no links.
 func take(root, home string) (snapshot, error) {
 	tree, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = tree.Close() }() // only read
+	defer func() { _ = tree.Close() }() // read-only
 	seen, left := snapshot{}, maxEntries
 	for _, top := range append([]string{home}, tops...) {
 		err := fs.WalkDir(tree.FS(), strings.TrimPrefix(top, "/"), func(name string, entry fs.DirEntry, err error) error {
@@ -104,7 +106,7 @@ func take(root, home string) (snapshot, error) {
 			left--
 			switch {
 			case left < 0:
-				return fs.SkipAll
+				return errCrowded // else files beyond the bound would be hidden
 			case err != nil:
 				return nil //nolint:nilerr // it is not there, or nobody but its owner may read it
 			case entry.IsDir() && name != top && !leads(name):
@@ -127,7 +129,7 @@ func take(root, home string) (snapshot, error) {
 func (s snapshot) add(name string, entry fs.DirEntry) {
 	info, err := entry.Info()
 	if err != nil {
-		return // it was removed meanwhile
+		return // removed in the meantime
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		s[name] = stamp{file: stat.Ino, size: stat.Size, seconds: stat.Ctim.Sec, nanos: stat.Ctim.Nsec}

@@ -1,15 +1,14 @@
-// Package ldap reads the messages of clients of LDAP (RFC 4511), and answers them. It is
-// pure, and takes any bytes.
+// Package ldap reads the messages of LDAP clients (RFC 4511) and answers them. It is pure, and accepts any bytes.
 package ldap
 
 import "github.com/mcpaudit/mcpaudit/runner/inputs"
 
-// The tags of BER that messages are made of.
+// BER tags of messages.
 const (
 	integer, octets, enumerated, sequence, set = 0x02, 0x04, 0x0a, 0x30, 0x31
 )
 
-// The tags of operations.
+// Tags of operations.
 const (
 	bind                         = 0x60
 	search, entry, results       = 0x63, 0x64, 0x65
@@ -18,10 +17,10 @@ const (
 	extended, answered           = 0x77, 0x78
 )
 
-// protocolError is the result of an operation that the server does not know.
+// protocolError is the result of an unknown operation.
 const protocolError = 2
 
-// The tags of a filter.
+// Tags of a filter.
 const (
 	and, or, not         = 0xa0, 0xa1, 0xa2
 	equal, part          = 0xa3, 0xa4
@@ -29,16 +28,16 @@ const (
 	near                 = 0xa8
 )
 
-// The bounds of a message: its length in bytes, and the depth of its filter.
+// Bounds of a message: its length in bytes, and the depth of its filter.
 const (
 	maxMessage = 64 << 10
 	maxDepth   = 32
 )
 
-// Header is how many bytes show whether a message begins: the shortest has one more.
+// Header is how many bytes are needed to recognize a message.
 const Header = 6
 
-// Size returns the length of the message that begins with the bytes; 0 if none does.
+// Size returns the length of the message that the bytes begin with; 0 for none.
 func Size(first []byte) int {
 	tag, at, length, ok := head(first)
 	if !ok || tag != sequence || length < Header-1 || length > maxMessage || len(first) > at && first[at] != integer {
@@ -47,7 +46,7 @@ func Size(first []byte) int {
 	return at + length
 }
 
-// Begins reports whether a client begins with a message: one that binds or searches.
+// Begins reports whether the bytes are the beginning of a client's first message: bind, search or an extension.
 func Begins(first []byte) bool {
 	_, at, _, _ := head(first)
 	if Size(first) == 0 || len(first) < at+1 {
@@ -57,7 +56,7 @@ func Begins(first []byte) bool {
 	return ok && len(operation) > 0 && (operation[0] == bind || operation[0] == search || operation[0] == extended)
 }
 
-// head reads the tag and the length of an element, and where its content begins.
+// head reads the tag and length of an element, and returns where its content begins.
 func head(b []byte) (tag byte, at, length int, ok bool) {
 	if len(b) < 2 {
 		return 0, 0, 0, false
@@ -85,8 +84,8 @@ func next(b []byte) (tag byte, content, rest []byte, ok bool) {
 	return tag, b[at : at+length], b[at+length:], true
 }
 
-// Reply returns the answer to a message: yes to everything but extensions, and one person to a search. It is
-// empty for a message that has none.
+// Reply returns the answer to a message: success for everything but extensions, and one person for a search. It is
+// empty for messages without an answer.
 func Reply(message []byte) []byte {
 	_, content, _, _ := next(message)
 	_, id, rest, ok := next(content)
@@ -98,7 +97,7 @@ func Reply(message []byte) []byte {
 	}
 	done := [][]byte{element(enumerated, []byte{0}), element(octets), element(octets)}
 	switch operation, _, _, _ := next(rest); operation {
-	case bind, modify, add, rename, compare: // whose answers have the next number
+	case bind, modify, add, rename, compare: // the answer's tag is the next number
 		return answer(operation+1, done...)
 	case extended: // such as StartTLS
 		return answer(answered, element(enumerated, []byte{protocolError}), element(octets), element(octets))
@@ -114,7 +113,7 @@ func attribute(name string) []byte {
 	return element(sequence, element(octets, []byte(name)), element(set, element(octets, []byte("note"))))
 }
 
-// element encodes one with its parts.
+// element encodes an element with its parts.
 func element(tag byte, parts ...[]byte) []byte {
 	var content []byte
 	for _, part := range parts {
@@ -124,8 +123,7 @@ func element(tag byte, parts ...[]byte) []byte {
 	return append([]byte{tag, 0x84, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, content...)
 }
 
-// Tested returns the attributes in the filters of searches that are named by a mark. What stands in
-// a value, or is escaped there, names none.
+// Tested returns the marks that are names of attributes in search filters. Marks in values, or escaped, do not count.
 func Tested(sent []byte) (names []string) {
 	for len(sent) > 0 {
 		_, message, rest, ok := next(sent)
@@ -135,7 +133,7 @@ func Tested(sent []byte) (names []string) {
 		}
 		_, _, operation, _ := next(message)
 		if tag, content, _, _ := next(operation); tag == search {
-			for range 6 { // base, scope, aliases, two limits, and whether only types are wanted
+			for range 6 { // base, scope, aliases, two limits, typesOnly
 				_, _, content, _ = next(content)
 			}
 			names = append(names, tested(content, 0)...)

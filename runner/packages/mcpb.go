@@ -20,7 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// What a bundle may hold, unpacked: files and directories by number, and bytes in all; and the bytes of its manifest.
+// Bounds on an unpacked bundle: the number of files and directories, the total bytes, and the bytes of its manifest.
 const (
 	maxBundleFiles    = 100_000
 	maxBundleBytes    = 1 << 30
@@ -110,7 +110,8 @@ func unpack(file, dir string) (digest string, err error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// crowded reports whether a bundle has too many files and directories, those included that only names of others have.
+// crowded reports whether a bundle has too many files and directories, including directories that only occur in names
+// of files.
 func crowded(archive *zip.Reader) bool {
 	seen := map[string]bool{}
 	for _, entry := range archive.File {

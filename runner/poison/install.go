@@ -6,11 +6,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// host matches the host of an address.
+// host matches an address up to its host.
 const host = `https?://(?:[^\s/@"']*@)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)`
 
 var (
-	// installing matches commands that run, or install, the code of an address.
+	// installing matches commands that run or install code from an address.
 	installing = lazyregexp.New(`(?i)\b(?:curl|wget|iwr|irm|fetch)\b[^|\n]{0,160}?` + host + `[^|\n]{0,160}\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:(?:ba|z|da|k)?sh|iex|python3?|node|perl|ruby)\b` +
 		`|(?:\b(?:ba|z|da|k)?sh|\bsource|\beval)\s+(?:-c\s+)?["']?[<$]\(\s*(?:curl|wget)\b[^)\n]{0,160}?` + host +
 		`|\b(?:npm|pnpm|yarn|pip3?|uv|gem|cargo|go|npx|uvx|pipx)\s+(?:[\w@.:/-]+\s+){0,6}?(?:--(?:extra-)?(?:index-url|registry|source|index)[= ])?(?:git\+)?` + host +

@@ -119,9 +119,9 @@ func (in Input) madeItself(e profile.Effect) (itself bool) {
 	return itself
 }
 
-// looksUpUser reports whether the shadow file was opened by getpwuid of the machine's own Perl or Ruby: they ask libc for
-// the shadow entry, too (getspnam(3)), right after the password database was opened, which every process may read. Who
-// names the file to them, or put another program in their place, asks for it.
+// looksUpUser reports whether the shadow file was opened by getpwuid of the system's own Perl or Ruby: libc reads the
+// shadow entry as well (getspnam(3)), right after the public password database. A program that is told the file's
+// name, or that replaced the interpreter, reads it on purpose.
 func (in Input) looksUpUser(e profile.Effect) bool {
 	before := func(at time.Time, known bool) bool { return known && !at.After(e.Time) }
 	interpreted, ran := in.layout.interpreted[e.PID]

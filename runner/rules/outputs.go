@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
@@ -70,18 +71,25 @@ func findAuthored(in Input, out Output, text string) []draft {
 	return nil
 }
 
-// fetchesCode returns a command of an answer that runs code of a host that nobody knows, as a condition of a call; "" if
-// there is none. Vendors send people to installers, and documents quote them.
+// fetchesCode returns a command of an answer that runs code of an unknown host, as a condition of a call; "" if there is
+// none. Honest servers name the installers of well-known programs, of their own vendor, and of programs that they looked
+// for in vain.
 func (in Input) fetchesCode(out Output, text string) string {
 	install, ok := poison.Installs(text)
 	if !ok || !install.Resumes && out.Kind != report.OutputError {
 		return ""
 	}
 	_, known := squat.Site(install.Host)
-	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) {
+	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) || in.namesMissing(text) {
 		return ""
 	}
 	return install.Quote
+}
+
+// namesMissing reports whether a text names a program that the server looked for in vain.
+func (in Input) namesMissing(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
+	return slices.ContainsFunc(in.Missing, func(name string) bool { return slices.Contains(words, strings.ToLower(name)) })
 }
 
 // rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a frame

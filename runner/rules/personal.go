@@ -11,10 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// personal is a kind of file that holds no secret, and that nobody opens whose subject it is not.
+// personal is a kind of file without secrets that only programs about its subject open.
 type personal struct {
 	what string
-	// topics are the words by which a declaration speaks of such files.
+	// topics are the words by which a declaration mentions such files.
 	topics []string
 }
 
@@ -28,8 +28,8 @@ var (
 		"system", "monitor", "monitors", "monitoring", "descriptor", "descriptors", "debugger", "cpu", "lsof"}}
 )
 
-// findPersonal finds reads of what tells about the user: documents that the audit has put into the home, the hosts of SSH,
-// and what other processes have open.
+// findPersonal finds reads of files about the user: documents that the audit planted in the home, the hosts of SSH,
+// and the open files of other processes.
 func findPersonal(in Input) []draft {
 	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
@@ -42,13 +42,13 @@ func findPersonal(in Input) []draft {
 		if answer != scope.Unsaid || len(covering.Files) > 0 || speaks(covering, kind.topics) {
 			return false
 		}
-		d.severity, d.object = report.SeverityHigh, kind.what // one finding, however many files
+		d.severity, d.object = report.SeverityHigh, kind.what // one finding for all files of a kind
 		d.message = sentence("%s read %s (%s), which nothing in its declaration speaks of", subject(e), clean(e.Path, 256), kind.what)
 		return true
 	}, profile.KindRead, profile.KindList)
 }
 
-// personal returns the kind of file that was opened.
+// personal returns the kind of an opened file.
 func (in Input) personal(e profile.Effect) (personal, bool) {
 	base := path.Base(e.Path)
 	switch {
@@ -62,20 +62,21 @@ func (in Input) personal(e profile.Effect) (personal, bool) {
 	return personal{}, false
 }
 
-// sshPrograms are those that read the hosts of SSH for what they are there for.
+// sshPrograms are programs that use the hosts of SSH.
 var sshPrograms = map[string]bool{"ssh": true, "scp": true, "sftp": true, "ssh-keyscan": true, "sshd": true, "autossh": true}
 
-// portSSH is where SSH listens.
+// portSSH is the port of SSH (RFC 4253, 4).
 const portSSH = 22
 
-// logsIn reports whether the hosts of SSH were read to connect by SSH: by its programs, or by who connects to its port.
+// logsIn reports whether the hosts of SSH were read for a connection: by a program of SSH, or by a capability that
+// connects to its port.
 func (in Input) logsIn(e profile.Effect) bool {
 	return sshPrograms[path.Base(e.Program)] || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Kind == profile.KindConnect && other.Port == portSSH && other.Capability == e.Capability
 	})
 }
 
-// settled reports whether a file lies where the operator has put the server, which may be the home.
+// settled reports whether a file is in a directory that the operator gave the server, which may be the home.
 func (in Input) settled(name string) bool {
 	return in.Dir != "" && places.Within(name, in.Dir) || places.WithinAny(name, in.Roots()) ||
 		places.WithinAny(name, configuredPaths(in.Command, in.Env))

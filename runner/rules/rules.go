@@ -57,6 +57,8 @@ type Input struct {
 	// Env are the variables ("NAME=value") that the operator has set; Asked those that the
 	// server asked for, with values of the audit's.
 	Env, Asked []string
+	// Missing are programs that the server looked for in vain.
+	Missing []string
 	// Arguments are the values that a capability was called with.
 	Arguments map[report.Capability][]Argument
 	// Home is the server's home directory: absolute and clean; "" if not known.
