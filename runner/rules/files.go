@@ -74,34 +74,26 @@ func (in Input) undeclared(at places.Secret, e profile.Effect, d *draft) (why st
 type layout struct {
 	made  map[string]time.Time // when each directory was made first
 	moved map[string]bool      // paths that something was moved or linked to, or away from
-	// interpreted and asked say when each process first became Perl or Ruby, and first opened the password database.
-	interpreted, asked map[int]time.Time
+	// lookups are the programs that each process ran, and its reads of the password database.
+	lookups map[int][]int
 }
 
 func layoutOf(effects []profile.Effect) layout {
-	l := layout{made: map[string]time.Time{}, moved: map[string]bool{}, interpreted: map[int]time.Time{}, asked: map[int]time.Time{}}
-	for _, e := range effects {
-		base := strings.TrimRight(path.Base(e.Path), "0123456789.")
+	l := layout{made: map[string]time.Time{}, moved: map[string]bool{}, lookups: map[int][]int{}}
+	for i, e := range effects {
 		switch {
-		case e.Kind == profile.KindRead && e.Path == "/etc/passwd":
-			first(l.asked, e.PID, e.Time)
 		case e.Error != "":
 		case strings.HasPrefix(e.Operation, "rename"), strings.HasPrefix(e.Operation, "link"):
 			l.moved[e.Path] = true
 		case e.Kind == profile.KindWrite && strings.HasPrefix(e.Operation, "mkdir"):
-			first(l.made, e.Path, e.Time)
-		case e.Kind == profile.KindExec && (base == "perl" || base == "ruby"):
-			first(l.interpreted, e.PID, e.Time)
+			if earliest, known := l.made[e.Path]; !known || e.Time.Before(earliest) {
+				l.made[e.Path] = e.Time
+			}
+		case e.Kind == profile.KindExec, e.Kind == profile.KindRead && e.Path == "/etc/passwd":
+			l.lookups[e.PID] = append(l.lookups[e.PID], i)
 		}
 	}
 	return l
-}
-
-// first keeps the earliest time of a key.
-func first[K comparable](times map[K]time.Time, key K, at time.Time) {
-	if earliest, known := times[key]; !known || at.Before(earliest) {
-		times[key] = at
-	}
 }
 
 // madeItself reports whether a file lies in a directory that the server has made before,
@@ -123,10 +115,30 @@ func (in Input) madeItself(e profile.Effect) (itself bool) {
 // shadow entry as well (getspnam(3)), right after the public password database. A program that is told the file's
 // name, or that replaced the interpreter, reads it on purpose.
 func (in Input) looksUpUser(e profile.Effect) bool {
-	before := func(at time.Time, known bool) bool { return known && !at.After(e.Time) }
-	interpreted, ran := in.layout.interpreted[e.PID]
-	asked, opened := in.layout.asked[e.PID]
-	return e.Path == "/etc/shadow" && before(interpreted, ran) && before(asked, opened)
+	if e.Path != "/etc/shadow" {
+		return false
+	}
+	var program profile.Effect // the last one of the process
+	asked := false
+	for _, i := range in.layout.lookups[e.PID] {
+		switch other := in.Profile.Effects[i]; {
+		case other.Time.After(e.Time):
+		case other.Kind == profile.KindRead:
+			asked = true
+		case !other.Time.Before(program.Time):
+			program, asked = other, false
+		}
+	}
+	base := strings.TrimRight(path.Base(program.Path), "0123456789.")
+	return asked && (base == "perl" || base == "ruby") && in.isInstalled(program.Path) &&
+		!slices.ContainsFunc(program.Argv.Words(), func(word string) bool { return strings.Contains(word, "shadow") })
+}
+
+// isInstalled reports whether a program existed before the server: in a directory of programs, outside its packages
+// and working directory, and never changed by it.
+func (in Input) isInstalled(name string) bool {
+	return path.Base(path.Dir(name)) == "bin" && !places.Packaged(name) && (in.Dir == "" || in.Dir == "/" || !places.Below(name, in.Dir)) &&
+		!in.anyAt(name, func(other profile.Effect) bool { return other.Kind == profile.KindWrite && other.Error == "" })
 }
 
 // settings reports whether an environment file is the server's own: it reads it before any call.
