@@ -41,6 +41,10 @@ const (
 	patience  = time.Second
 )
 
+// answering bounds a request from its header to its answer: the API server waits three seconds
+// (config/webhook), and failurePolicy may admit what it gets no answer about.
+const answering = 2500 * time.Millisecond
+
 // An empty JSON object takes hundreds of bytes once decoded: it counts as objectBytes. No
 // genuine request about a workload has more than maxObjects objects or maxValues values.
 const (
@@ -74,6 +78,8 @@ type Handler struct {
 	once   sync.Once
 	turns  map[bool]chan struct{} // key: for large requests
 	bodies bodies
+	// answering replaces the constant in tests.
+	answering time.Duration
 	// received is called for each completely received request; nil outside a Server.
 	received func(context.Context)
 }
@@ -169,16 +175,18 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 		return nil, failure{"not_synced", http.StatusServiceUnavailable, errors.New("the gate does not know all verdicts yet")}
 	}
 	h.init()
+	ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(h.answering, answering))
+	defer cancel()
 	content, release, err := h.bodies.receive(w, r)
-	defer release()
 	if err != nil {
+		release()
 		err = notReceived(err)
 	} else {
 		if h.received != nil {
 			h.received(r.Context())
 		}
 		var review *admissionv1.AdmissionReview
-		if review, err = h.decide(r.Context(), content); err == nil {
+		if review, err = h.decide(ctx, content, release); err == nil {
 			return review, nil
 		}
 	}
@@ -190,6 +198,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*admissionv1.Adm
 		remedy = "make it smaller"
 	case "busy":
 		remedy = "try again"
+	case "late":
+		remedy = "make several objects of it, or have fewer policies"
 	}
 	if review := h.refuse(content, err, remedy); review != nil {
 		h.Metrics.Failed(cmp.Or(f.cause, malformed))
@@ -212,21 +222,52 @@ func notReceived(err error) error {
 	return fmt.Errorf("read request: %w", err)
 }
 
-// decide answers a request when its turn comes.
-func (h *Handler) decide(ctx context.Context, content []byte) (*admissionv1.AdmissionReview, error) {
+// ended is how a decision ended.
+type ended struct {
+	review  *admissionv1.AdmissionReview
+	err     error
+	problem any // of a panic
+}
+
+// decide answers a request when its turn comes, or fails when its time is up. The decision then
+// keeps its turn and its bytes until it ends.
+func (h *Handler) decide(ctx context.Context, content []byte, release func()) (*admissionv1.AdmissionReview, error) {
 	weight, err := weightOf(content)
 	if err != nil {
+		release()
 		return nil, err
 	}
 	done, err := h.wait(ctx, weight)
 	if err != nil {
+		release()
 		return nil, err
 	}
-	defer done()
-	return h.review(content)
+	decided := make(chan ended, 1)
+	go func() {
+		var v ended
+		defer func() {
+			v.problem = recover()
+			done()
+			release()
+			decided <- v
+		}()
+		v.review, v.err = h.review(ctx, content)
+	}()
+	select {
+	case v := <-decided:
+		if v.problem != nil {
+			panic(v.problem)
+		}
+		return v.review, v.err
+	case <-ctx.Done():
+		return nil, errLate
+	}
 }
 
-func (h *Handler) review(content []byte) (*admissionv1.AdmissionReview, error) {
+// errLate is the failure of a decision that takes too long.
+var errLate = failure{"late", http.StatusServiceUnavailable, errors.New("a decision about it takes too long")}
+
+func (h *Handler) review(ctx context.Context, content []byte) (*admissionv1.AdmissionReview, error) {
 	var review admissionv1.AdmissionReview
 	if err := json.Unmarshal(content, &review); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
@@ -237,6 +278,9 @@ func (h *Handler) review(content []byte) (*admissionv1.AdmissionReview, error) {
 	}
 	begin := h.Clock.Now()
 	decision := judge(request, h.Index.Facts(begin))
+	if ctx.Err() != nil { // answered by then
+		return nil, errLate
+	}
 	h.count(decision, h.Clock.Since(begin))
 	if decision.Allowed && !ptr.Deref(request.DryRun, false) {
 		h.tellUses(request, decision)

@@ -98,7 +98,7 @@ func newFacts(mode v1alpha1.GateMode) *facts {
 
 func newHandler(f *facts) (*Handler, *counts) {
 	c := &counts{}
-	return &Handler{Index: f, Metrics: c, Uses: NewUses(nil, nil, clock.RealClock{}), Clock: clock.RealClock{}}, c
+	return &Handler{Index: f, Metrics: c, Uses: NewUses(nil, nil, clock.RealClock{}), Clock: clock.RealClock{}, answering: time.Hour}, c
 }
 
 // pod is one that runs images.

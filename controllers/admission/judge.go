@@ -59,21 +59,29 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 	return gate.Decide(asked, facts)
 }
 
-// maxOpinions and maxReads bound the opinions formed and the verdicts read for a request, by
-// the API server's timeout and by memory.
+// maxOpinions, maxReads and maxMatched bound the opinions formed, the verdicts read and the bytes
+// of patterns for each byte of an image for a request, by the API server's timeout and by memory.
 const (
 	maxOpinions = 20_000
 	maxReads    = 1_000_000
+	maxMatched  = 50_000_000
 )
 
 // judgeable keeps namespace admins, who may write policies, from making a decision so costly
 // that the API server times out and failurePolicy admits what a cluster policy denies.
 func judgeable(asked gate.Subject, facts gate.Facts) error {
-	policies := 0
+	policies, patterns, images := 0, 0, 0
 	for _, policy := range facts.Policies {
 		if policy.Selects(asked.Namespace, facts) {
 			policies++
+			patterns += policy.PatternBytes()
 		}
+	}
+	for _, container := range asked.Containers {
+		images += len(container.Image)
+	}
+	if images*patterns > maxMatched {
+		return fmt.Errorf("its images have %d bytes to compare with %d bytes of patterns, which are too many", images, patterns)
 	}
 	if containers := len(asked.Containers); containers*policies > maxOpinions {
 		return fmt.Errorf("it has %d containers for %d policies to judge, which are too many", containers, policies)

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -131,6 +134,69 @@ func TestR7SoManyVerdictsThatNobodyAnswersInTime(t *testing.T) {
 	answer, _ := ask(t, h, question("CREATE", "", pod(passing)))
 	if want := "its images have 1000 audits for 1001 policies to read"; answer.Allowed || !strings.Contains(answer.Result.Message, want) {
 		t.Errorf("got %t %v, want a denial that says %s", answer.Allowed, answer.Result, want)
+	}
+}
+
+// endless are facts whose verdicts take until they are let go.
+type endless struct {
+	*facts
+	let chan struct{}
+}
+
+func (e *endless) Facts(now time.Time) gate.Facts {
+	known := e.facts.Facts(now)
+	known.Verdicts = e
+	return known
+}
+
+func (e *endless) ByDigest(digest v1alpha1.Digest) []*gate.Verdict {
+	<-e.let
+	return e.facts.ByDigest(digest)
+}
+
+// TestX1WhatIsNotDecidedInTimeIsDenied: no answer at all would have failurePolicy Ignore admit it.
+func TestX1WhatIsNotDecidedInTimeIsDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		known := &endless{facts: newFacts("Enforce"), let: make(chan struct{})}
+		h, counted := newHandler(known.facts)
+		h.Index, h.answering = known, 0
+		begin := time.Now()
+		answer, recorder := ask(t, h, question("CREATE", "", pod(passing)))
+		if took := time.Since(begin); took >= 3*time.Second {
+			t.Errorf("answered after %s", took)
+		}
+		if recorder.Code != http.StatusOK || answer.Allowed || !slices.Equal(counted.all, []string{"denied Unreadable Enforce", "failed late"}) {
+			t.Errorf("status %d, %+v, counted %q", recorder.Code, answer, counted.all)
+		}
+		if h.bodies.used == 0 || len(h.turns[false]) != 1 {
+			t.Errorf("the decision holds %d bytes and %d turns while it goes on", h.bodies.used, len(h.turns[false]))
+		}
+		close(known.let)
+		synctest.Wait()
+		if h.bodies.used != 0 || len(h.turns[false]) != 0 || len(counted.all) != 2 {
+			t.Errorf("after its end: %d bytes, %d turns, counted %q", h.bodies.used, len(h.turns[false]), counted.all)
+		}
+	})
+}
+
+// TestX1SoManyPatternsThatNobodyAnswersInTime: a pattern of many stars takes milliseconds for one
+// image, and a namespace may have many of them.
+func TestX1SoManyPatternsThatNobodyAnswersInTime(t *testing.T) {
+	f := newFacts("Enforce")
+	costly := &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "costly"}, Spec: v1alpha1.MCPAuditPolicySpec{
+		Match: &v1alpha1.Match{Images: slices.Repeat([]string{"**" + strings.Repeat("*e", 250) + "x"}, 64)}, Gate: v1alpha1.Gate{Mode: v1alpha1.GateAudit},
+	}}
+	for range 200 {
+		f.known.Policies = append(f.known.Policies, gate.ReadPolicy(costly))
+	}
+	h, _ := newHandler(f)
+	answer, _ := ask(t, h, question("CREATE", "", pod(slices.Repeat([]string{passing}, 10)...)))
+	if answer.Allowed || !strings.Contains(answer.Result.Message, "bytes of patterns, which are too many") {
+		t.Errorf("got %t %v", answer.Allowed, answer.Result)
+	}
+	f.known.Policies = []*gate.Policy{policyOf("Enforce"), gate.ReadPolicy(costly)}
+	if answer, _ := ask(t, h, question("CREATE", "", pod(passing))); !answer.Allowed {
+		t.Errorf("what can be judged is denied: %v", answer.Result)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 type match struct {
 	namespaces, objects labels.Selector
 	images              []glob
+	patterns            int // bytes of images
 	containers          map[string]bool
 }
 
@@ -75,7 +76,7 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 		if err != nil {
 			problems, unreadable = append(problems, fmt.Errorf("spec.match.images: %w", err)), true
 		}
-		p.match.images = append(p.match.images, g)
+		p.match.images, p.match.patterns = append(p.match.images, g), p.match.patterns+len(pattern)
 	}
 	if unreadable {
 		p.match.images = nil
@@ -189,6 +190,10 @@ func matchesObject(selector labels.Selector, subject Subject) bool {
 	return selector == nil || selector.Matches(labels.Set(subject.Labels)) ||
 		subject.TemplateLabels != nil && selector.Matches(labels.Set(subject.TemplateLabels))
 }
+
+// PatternBytes returns the length of the image patterns: comparing an image with them takes time
+// in proportion to it and to the image's own length.
+func (p *Policy) PatternBytes() int { return p.match.patterns }
 
 // selectsContainer reports whether a policy applies to a container of a selected object.
 func (p *Policy) selectsContainer(container Container, image name) bool {

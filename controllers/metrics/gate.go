@@ -30,7 +30,7 @@ var (
 	gateModes     = words{string(v1alpha1.GateEnforce), string(v1alpha1.GateWarn), string(v1alpha1.GateAudit), none}
 	// answerReasons are the reasons of decisions, and of unreadable objects.
 	answerReasons = slices.Concat(gateReasons, words{"Unreadable", none})
-	gateErrors    = words{"not_synced", "malformed", "too_large", "slow", "busy", "panic", "use_lost"}
+	gateErrors    = words{"not_synced", "malformed", "too_large", "slow", "busy", "late", "panic", "use_lost"}
 )
 
 // NewGate makes the metrics of the gate and registers them.
