@@ -57,16 +57,24 @@ func (r *Reconciler) surroundings(s *session, imageEnv []string, imageDir string
 	return proceed
 }
 
-// place records the image's working directory, and the code paths that its variables add.
+// maxWorkingDir is the longest directory that status.audited takes, in bytes.
+const maxWorkingDir = 1024
+
+// place records the image's working directory, and the code paths that its variables add. A
+// directory that the status has no room for is unknown: no status could be written with it.
 func (s *session) place(imageEnv []string, imageDir string) {
-	s.run.Audited.WorkingDir = cmp.Or(s.audit.Spec.Server.WorkingDir, imageDir, "/")
 	s.run.SearchPaths = environ.SearchPaths(imageEnv)
+	s.run.Audited.WorkingDir = cmp.Or(s.audit.Spec.Server.WorkingDir, imageDir, "/")
+	if len(s.run.Audited.WorkingDir) > maxWorkingDir {
+		s.run.Audited.WorkingDir = ""
+	}
 }
 
 // codePaths returns the report's code paths and those of the image's variables: directories
-// that do not exist leave no trace.
+// that do not exist leave no trace. It is nil if the audit is incomplete, as the server may load
+// more than was seen.
 func (s *session) codePaths() []string {
-	if s.report == nil || len(s.report.CodePaths) == 0 {
+	if s.report == nil || len(s.report.CodePaths) == 0 || s.report.Incomplete != nil || s.failed() {
 		return nil
 	}
 	return codepath.Reduce(slices.Concat(s.report.CodePaths, s.run.SearchPaths))

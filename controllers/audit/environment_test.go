@@ -71,6 +71,41 @@ func TestS16CodePathsOfTheStatus(t *testing.T) {
 	}
 }
 
+// TestX2CodePathsOfAnIncompleteAudit: a policy with onInconclusive LastVerdict and onAltered Deny
+// would take those of a server that hardly started for all of its code.
+func TestX2CodePathsOfAnIncompleteAudit(t *testing.T) {
+	seen := &report.Report{CodePaths: []string{"/app/start.js"}}
+	cut := &report.Report{CodePaths: seen.CodePaths, Incomplete: &report.Incomplete{Reason: report.ReasonTimeout}}
+	for name, test := range map[string]struct {
+		report  *report.Report
+		failure report.Incomplete
+		known   bool
+	}{
+		"complete":              {report: seen, known: true},
+		"by the runner":         {report: cut},
+		"by what the Pod tells": {report: seen, failure: report.Incomplete{Reason: report.ReasonOOMKilled}},
+	} {
+		s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "r/notes"}}}, report: test.report, failure: test.failure}
+		s.run.Audited = specified(s.audit.Spec)
+		if got := s.audited().CodePaths; (got != nil) != test.known {
+			t.Errorf("%s: code paths %q", name, got)
+		}
+	}
+}
+
+// TestX3WorkingDirectoryOfAnImage: whoever makes an image chooses it, and the API server refuses a
+// status with one that is too long.
+func TestX3WorkingDirectoryOfAnImage(t *testing.T) {
+	s := &session{audit: &v1alpha1.MCPServerAudit{Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: "r/notes"}}}}
+	s.run.Audited = specified(s.audit.Spec)
+	if s.place([]string{"PATH=/opt/bin"}, "/"+strings.Repeat("d", 2000)); s.audited().WorkingDir != "" || len(s.run.SearchPaths) != 1 {
+		t.Errorf("%d bytes, %q", len(s.audited().WorkingDir), s.run.SearchPaths)
+	}
+	if s.place(nil, "/"+strings.Repeat("d", 1000)); len(s.audited().WorkingDir) != 1001 {
+		t.Errorf("%d bytes", len(s.audited().WorkingDir))
+	}
+}
+
 func TestExercise(t *testing.T) {
 	spec := v1alpha1.MCPServerAuditSpec{Probe: v1alpha1.Probe{Rounds: 1, SkipTools: []string{"a"}, Attack: v1alpha1.ProbeAttackOff}, Sandbox: v1alpha1.Sandbox{Network: v1alpha1.NetworkAllow}}
 	got, other := exercise(spec), exercise(v1alpha1.MCPServerAuditSpec{})
