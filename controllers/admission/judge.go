@@ -17,6 +17,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
+	"github.com/mcpaudit/mcpaudit/controllers/source"
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
@@ -98,7 +99,7 @@ func beingDeleted(object []byte) bool {
 			DeletionTimestamp *metav1.Time `json:"deletionTimestamp"`
 		} `json:"metadata"`
 	}
-	return json.Unmarshal(object, &metadata) == nil && !metadata.Metadata.DeletionTimestamp.IsZero()
+	return source.Decode(object, &metadata) == nil && !metadata.Metadata.DeletionTimestamp.IsZero()
 }
 
 // sameSpec reports whether two stored objects differ only in metadata and status.

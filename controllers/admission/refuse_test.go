@@ -224,3 +224,18 @@ func TestR9ManySmallObjects(t *testing.T) {
 		t.Errorf("texts weigh %d: %v", weight, err)
 	}
 }
+
+// TestX6OnlyTheAPIServerSaysWhatIsDeleted: a field of the author's own whose name differs in the
+// case of a letter says nothing.
+func TestX6OnlyTheAPIServerSaysWhatIsDeleted(t *testing.T) {
+	for old, want := range map[string]bool{
+		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`: true,
+		`{"metadata":{"deletiontimestamp":"2026-01-01T00:00:00Z"}}`: false,
+		`{"Metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`: false,
+		`{"metadata":{"deletionTimestamp":null}}`:                   false,
+	} {
+		if got := beingDeleted([]byte(old)); got != want {
+			t.Errorf("%s: %t", old, got)
+		}
+	}
+}

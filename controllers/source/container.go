@@ -82,9 +82,10 @@ func Decode(object []byte, into any) error {
 }
 
 // Expand expands $(NAME) in a command line as a kubelet does, with the literal values in env.
-// One longer than any audit's is left as it is: it matches none.
+// One longer than any audit's is left as it is: it matches none. command and args count
+// together, as the words of an audit may be split otherwise.
 func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs []string) {
-	if !expands(command) && !expands(args) || len(command) > maxWords || len(args) > maxWords {
+	if !expands(command) && !expands(args) || len(command)+len(args) > 2*maxWords {
 		return command, args
 	}
 	if len(env) > maxVariables {
@@ -92,7 +93,7 @@ func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs
 	}
 	variables := recipe{env: env}.variables()
 	expandedCommand, expandedArgs = variables.expandAll(command), variables.expandAll(args)
-	if !wordsFit(expandedCommand) || !wordsFit(expandedArgs) {
+	if tooLong := func(word string) bool { return !fits(word, maxWord) }; slices.ContainsFunc(expandedCommand, tooLong) || slices.ContainsFunc(expandedArgs, tooLong) {
 		return command, args
 	}
 	return expandedCommand, expandedArgs

@@ -2,6 +2,10 @@ package subject
 
 import (
 	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -76,8 +80,13 @@ type expression struct {
 	Values   []string `json:"values"`
 }
 
-// noImage is for containers without an image, which some workloads get later.
-const noImage = "It names no image."
+// noImage is for containers without an image, which some workloads get later. noText is for those
+// with bytes that are not UTF-8, which an API server stores and JSON cannot hold: other bytes are
+// written in the same way.
+const (
+	noImage = "It names no image."
+	noText  = "It has text that is not UTF-8, or a character that stands for such text."
+)
 
 // images returns everything that a Pod runs or mounts, in start order.
 func (s *podSpec) images() []gate.Container {
@@ -116,11 +125,18 @@ func additionsOf(of source.Additions) gate.Additions {
 }
 
 func clear(c gate.Container) gate.Container {
-	if c.Image == "" {
+	switch {
+	case c.Image == "":
 		c.Unclear = noImage
+	case slices.ContainsFunc(slices.Concat(c.Command, c.Args, []string{c.Environment.WorkingDir}), isReplaced),
+		slices.ContainsFunc(slices.Collect(maps.Values(c.Environment.Variables)), isReplaced):
+		c.Unclear = noText
 	}
 	return c
 }
+
+// isReplaced reports whether a text is not UTF-8, or was not before it was encoded as JSON.
+func isReplaced(text string) bool { return strings.ContainsRune(text, utf8.RuneError) }
 
 // pin sets the subject's node constraints.
 func (s *podSpec) pin(subject *gate.Subject) {
