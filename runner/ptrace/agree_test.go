@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == untracedArg {
 		os.Exit(untraced())
 	}
+	if len(os.Args) == 2 && os.Args[1] == swapArg {
+		os.Exit(swap())
+	}
 	if len(os.Args) == 4 && os.Args[1] == roleArg {
 		if err := roles[os.Args[2]](os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, os.Args[2]+":", err)

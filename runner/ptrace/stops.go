@@ -138,6 +138,10 @@ func (t *tracer) enter(k *task) {
 	t.interrupt(k)
 	k.call, k.entered = c, time.Now().UnixNano()
 	k.head = append(append(k.head[:0], c.Name...), '(')
+	if strings := c.Args.Index(syscalls.Strings); c.Op == syscalls.Exec {
+		k.head, k.printed = t.printer.arguments(k.head, k, strings+1, returned{})
+		k.asked = k.program()
+	}
 	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
 	if k.timed && (c.Op == syscalls.Connect || c.Op == syscalls.Send) && bytes.Contains(k.head, []byte("sa_family=AF_INET")) {
 		t.clock.hold()
@@ -199,7 +203,11 @@ func (t *tracer) exit(k *task) {
 		return
 	}
 	value, failed := t.info.result()
+	asked := k.asked
 	t.finish(k, returned{value: value, failed: failed})
+	if asked != nil && !failed {
+		t.executed(k, asked)
+	}
 	t.resume(k, 0)
 }
 

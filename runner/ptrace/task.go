@@ -25,6 +25,8 @@ type task struct {
 	head    []byte
 	printed int
 	shown   bool
+	// asked is what program returns of an execve; nil outside of one.
+	asked []byte
 	// child was made by the call, by our count of pids.
 	child int
 	// pids and space belong to pids.go; nil until they are needed.
@@ -55,7 +57,7 @@ func (t *task) show() {
 // leave ends the call.
 func (t *task) leave() {
 	t.show()
-	t.call, t.shown, t.printed, t.child = nil, false, 0, 0
+	t.call, t.shown, t.printed, t.child, t.asked = nil, false, 0, 0, nil
 }
 
 // inherit takes over what a new task has from the one that made it. On a busy machine the new task may have executed
