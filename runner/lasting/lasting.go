@@ -14,15 +14,22 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// maxEntries bounds how many directory entries are visited.
-const maxEntries = 1 << 17
+// Bounds of what a server can have looked at: entries of directories in all, and how deep below the first ones. No program
+// looks deeper for what it obeys.
+const (
+	maxEntries = 1 << 15
+	maxDepth   = 16
+)
 
 // tops are system directories with such files. Below them, and below the home, only directories that may contain some
 // are visited.
 var tops = []string{"/etc", "/usr/local/bin", "/usr/local/sbin", "/var/spool/cron"}
 
-// errUnseen means that the server's files were gone before the second look.
-var errUnseen = errors.New("the server's files were gone")
+var (
+	// errUnseen: the server's files were gone before they were looked at again.
+	errUnseen = errors.New("the server's files were gone")
+	errMany   = errors.New("there are too many files")
+)
 
 // errCrowded means that there were more entries than maxEntries.
 var errCrowded = errors.New("there are too many files")
@@ -106,10 +113,10 @@ func take(root, home string) (snapshot, error) {
 			left--
 			switch {
 			case left < 0:
-				return errCrowded // else files beyond the bound would be hidden
+				return errMany
 			case err != nil:
 				return nil //nolint:nilerr // it is not there, or nobody but its owner may read it
-			case entry.IsDir() && name != top && !leads(name):
+			case entry.IsDir() && name != top && (!leads(name) || strings.Count(name[len(top):], "/") > maxDepth):
 				return fs.SkipDir
 			case entry.IsDir():
 				return nil

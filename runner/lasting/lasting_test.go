@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -73,5 +74,44 @@ func TestY1RootThatIsGone(t *testing.T) {
 	w.End()
 	if got, err := w.Changed(); err == nil {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestY1FilesBeyondTheBounds: a server cannot keep what it changed from being looked at by making very many files, nor the
+// audit from its end by very deep directories.
+func TestY1FilesBeyondTheBounds(t *testing.T) {
+	root := t.TempDir()
+	many := filepath.Join(root, "home/server/.config/autostart")
+	if err := os.MkdirAll(many, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := lasting.Begin(root, "/home/server", false)
+	deep := many
+	for range 100 {
+		deep = filepath.Join(deep, "d")
+	}
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(deep, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.End()
+	if got, err := w.Changed(); err != nil || len(got) > 0 {
+		t.Errorf("deep: %q, %v", got, err)
+	}
+	w = lasting.Begin(root, "/home/server", false)
+	first := filepath.Join(many, "0")
+	if err := os.WriteFile(first, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1<<15 - 1 {
+		if err := os.Link(first, filepath.Join(many, strconv.Itoa(i+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.End()
+	if got, err := w.Changed(); err == nil {
+		t.Errorf("many: %d", len(got))
 	}
 }
