@@ -62,8 +62,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// TestY4DirectoriesAreBounded: names that are all of directories do not fill the disk with them.
-func TestY4DirectoriesAreBounded(t *testing.T) {
+// TestY3DirectoriesAreBounded: names that are all of directories do not fill the disk with them.
+func TestY3DirectoriesAreBounded(t *testing.T) {
 	var headers []*zip.FileHeader
 	for i := range 60 {
 		headers = append(headers, &zip.FileHeader{Name: strings.Repeat(strconv.Itoa(i)+"/", 1990)})

@@ -37,9 +37,9 @@ func swap() int {
 	return 1
 }
 
-// TestY3ArgumentsThatTheKernelTook: whatever a program was executed with is in the trace, even if another thread has
+// TestY2ArgumentsThatTheKernelTook: whatever a program was executed with is in the trace, even if another thread has
 // changed it since the call was entered.
-func TestY3ArgumentsThatTheKernelTook(t *testing.T) {
+func TestY2ArgumentsThatTheKernelTook(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,8 @@ package ptrace
 
 import "testing"
 
-// TestY3ProgramsOfTheirArguments: scripts, descriptors and lists that are cut are what was asked for.
-func TestY3ProgramsOfTheirArguments(t *testing.T) {
+// TestY2ProgramsOfTheirArguments: scripts, descriptors and lists that are cut are what was asked for.
+func TestY2ProgramsOfTheirArguments(t *testing.T) {
 	for _, tc := range []struct {
 		printed, name string
 		argv          []string

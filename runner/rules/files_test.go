@@ -180,7 +180,7 @@ func TestShadowOfALookUp(t *testing.T) {
 	expect(t, input(shell, perl, shadow, by(7, 3, read(call, "/etc/passwd"))), "FILE-001 High")
 	expect(t, input(shell, perl, by(8, 1, read(call, "/etc/passwd")), shadow), "FILE-001 High")
 	expect(t, input(shell, by(7, 0, run(call, "/usr/bin/cat", "cat")), passwd, shadow), "FILE-001 High")
-	// Y5: a program of that name, one put in its place, another after it, and one that was told to
+	// Y4: a program of that name, one put in its place, another after it, and one that was told to
 	expect(t, input(shell, by(7, 0, run(call, "/tmp/perl", "perl")), passwd, shadow), "FILE-001 High")
 	expect(t, input(shell, perl, by(7, 1, run(call, "/usr/bin/cat", "cat")), passwd, shadow), "FILE-001 High")
 	expect(t, input(shell, by(7, 0, run(call, "/usr/bin/perl", "perl", "-pe", "1", "/etc/shadow")), passwd, shadow), "FILE-001 High")
