@@ -61,14 +61,11 @@ func (p *printer) image(k *task) (name string, argv []string, ok bool) {
 	return name, strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00"), ok
 }
 
-// program returns the printed name and arguments of an execve or execveat, without the directory; nil for other calls.
-func (k *task) program() []byte {
-	if k.call.Op != syscalls.Exec {
-		return nil
-	}
-	_, printed, _ := bytes.Cut(k.head, []byte("("))
-	if k.call.Args[0] == syscalls.Directory {
-		_, printed, _ = bytes.Cut(printed, []byte(", ")) // no decoration has a blank after a comma
+// program returns the name and the arguments of an execve or execveat, without the directory, of what is printed of it.
+func program(c *syscalls.Call, head []byte) []byte {
+	_, printed, _ := bytes.Cut(head, []byte("("))
+	if c.Args[0] == syscalls.Directory {
+		_, printed, _ = bytes.Cut(printed, []byte(", "))
 	}
 	return bytes.Clone(printed)
 }

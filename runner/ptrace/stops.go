@@ -137,12 +137,7 @@ func (t *tracer) enter(k *task) {
 	}
 	t.interrupt(k)
 	k.call, k.entered = c, time.Now().UnixNano()
-	k.head = append(append(k.head[:0], c.Name...), '(')
-	if strings := c.Args.Index(syscalls.Strings); c.Op == syscalls.Exec {
-		k.head, k.printed = t.printer.arguments(k.head, k, strings+1, returned{})
-		k.asked = k.program()
-	}
-	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
+	t.begin(k)
 	if k.timed && (c.Op == syscalls.Connect || c.Op == syscalls.Send) && bytes.Contains(k.head, []byte("sa_family=AF_INET")) {
 		t.clock.hold()
 	}
@@ -152,6 +147,17 @@ func (t *tracer) enter(k *task) {
 		return
 	}
 	t.resume(k, 0)
+}
+
+// begin prints what is known of a call at its entry.
+func (t *tracer) begin(k *task) {
+	c := k.call
+	k.head = append(append(k.head[:0], c.Name...), '(')
+	if c.Op == syscalls.Exec {
+		k.head, k.printed = t.printer.arguments(k.head, k, c.Args.Index(syscalls.Strings)+1, returned{})
+		k.asked = program(c, k.head)
+	}
+	k.head, k.printed = t.printer.arguments(k.head, k, enters(c.Args), returned{})
 }
 
 // learn asks for the call at which a task is stopped; false if the task was

@@ -25,7 +25,7 @@ type task struct {
 	head    []byte
 	printed int
 	shown   bool
-	// asked is what program returns of an execve; nil outside of one.
+	// asked has the name and the arguments of an execve, as printed; nil outside of one.
 	asked []byte
 	// child was made by the call, by our count of pids.
 	child int
