@@ -284,10 +284,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()
-	if lasts, ok := process.(interface{ Changed() ([]string, error) }); ok {
-		files, err := lasts.Changed()
-		o.unshown, o.unlooked = changed.unshown(files), err
-	}
+	o.unshown, o.unlooked = changed.compare(process)
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()

@@ -35,7 +35,17 @@ func (t *traced) add(e trace.Event, name string, tree bool) {
 	(*t)[name] = (*t)[name] || tree
 }
 
-// unshown returns the first of the changed files without a change in the trace; "" for none.
+// compare returns what unshown does of the files that the launcher found changed, if it looked.
+func (t traced) compare(process Process) (unshown string, err error) {
+	looked, ok := process.(interface{ Changed() ([]string, error) })
+	if !ok {
+		return "", nil
+	}
+	files, err := looked.Changed()
+	return t.unshown(files), err
+}
+
+// unshown returns the first of the changed files of which the trace shows no change; "" for none.
 func (t traced) unshown(changed []string) string {
 	for _, name := range changed {
 		_, shown := t[name]
