@@ -59,8 +59,9 @@ type Attempt struct {
 	Alone   bool
 	Allowed string
 	// Raw: its payload stands where there are no quotes to leave, of family Query. Parse is one
-	// that shows that by whether it is taken.
+	// that shows that by whether it is taken, Quoted one that does so behind a quote.
 	Raw   bool
+	Quoted bool
 	Parse Parse
 	// Operator: the value is an object with an operator of MongoDB, where the schema has a text.
 	Operator bool
@@ -168,8 +169,8 @@ type form struct {
 	archive, markup bool
 	// packed: it is no text that anybody writes.
 	packed bool
-	// raw, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
-	raw bool
+	// raw, quoted, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
+	raw, quoted bool
 	key bool
 	// object: the payload is a JSON object, where the schema has a text.
 	object bool
@@ -291,7 +292,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
+			Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

@@ -16,8 +16,12 @@ type Sent struct {
 	Body         []byte
 }
 
-// Web is the protocol of a statement in a parameter or the body of an HTTP request.
-const Web = "http"
+// Web is the protocol of a statement in a parameter or the body of an HTTP request, Directory that of
+// an attribute that a filter of LDAP tests.
+const (
+	Web       = "http"
+	Directory = "ldap"
+)
 
 // Phrases returns the statements with a mark in a request: in SQL, GraphQL or Cypher, or in the language of a
 // service (JQL, SOQL, OData) if the name of the parameter says so. It leaves prose out.

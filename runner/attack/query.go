@@ -16,6 +16,8 @@ import (
 var queryForms = []form{
 	asked("as a name", "!").plainly(),
 	asked("joined behind a single quote", "{}'||!||'"),
+	told("a comparison that is read, behind a single quote", "{}' or 'a'='a", false), told("a comparison that cannot be read, behind a single quote", "{}' 'a' or='a", true),
+	told("another comparison that is read, behind a single quote", "{}' and 'b'='b", false), told("another comparison that cannot be read, behind a single quote", "{}' 'b' and='b", true),
 	asked("behind a single quote", "{}' OR ! --"),
 	asked("behind a single quote, without a comment", "{}' OR ! OR '"),
 	asked("behind a double quote", `{}" OR ! --`),
@@ -26,11 +28,13 @@ var queryForms = []form{
 	asked("behind a single quote in full width", "{}＇ OR ! --"),
 	asked("behind an encoded single quote", "{}%27 OR ! --"),
 	asked("joined behind a double quote", `{}"||!||"`),
+	asked("behind the bracket of a filter", "{})(!=1"),
 	united(1), united(2), united(3), united(4), united(5), united(6), united(7), united(8),
 }
 
-// likeliest is how many of them, from the first, are tried on a tool that shows no sign of a database.
-const likeliest = 2
+// likeliest is how many of them, from the first, are tried on a tool that shows no sign of a database. They
+// are in the words that SQL has in common with XPath and other languages of queries.
+const likeliest = 6
 
 // behindNumber is the way out of where a number stands, with no quotes to leave.
 var behindNumber = form{name: "behind a number", raw: true, write: func(f field, m inputs.Mark, _ int) string {
@@ -96,6 +100,13 @@ const (
 
 func (f form) unquoted() form { f.raw = true; return f }
 
+// told is a form that leaves a string, and shows that as selected does.
+func told(name, pattern string, broken bool) form {
+	f := selected(name, pattern, broken)
+	f.quoted = true
+	return f
+}
+
 func selected(name, pattern string, broken bool) form {
 	f := asked(name, pattern)
 	f.parse = ParseValid
@@ -152,9 +163,10 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 	texts := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.text && !f.choice })
 	slices.SortStableFunc(texts, func(a, b field) int { return cmp.Compare(choices(a), choices(b)) })
 	texts = texts[:min(len(texts), maxQueryFields)]
+	quoted := slices.DeleteFunc(formed(Query, forms, texts), func(s step) bool { return s.form.quoted && s.field.takesSQL() })
 	number := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return !f.numbers() })
 	names := slices.DeleteFunc(slices.Clone(texts), func(f field) bool { return f.takesSQL() || f.numbers() })
-	all = alternate(formed(Query, []form{keyForm}, keys(fields)), formed(Query, forms, texts), formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
+	all = alternate(formed(Query, []form{keyForm}, keys(fields)), quoted, formed(Query, numbers, number[:min(len(number), maxQueryFields)]), formed(Query, raw, names))
 	if !seen.asksMongo(said) {
 		return all
 	}

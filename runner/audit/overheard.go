@@ -7,14 +7,15 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/ldap"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 // maxOverheard bounds the statements and requests that are kept of the launch that tries guards.
 const maxOverheard = 1024
 
-// overheard keeps marked SQL, marked statements of other query languages, and marked MongoDB operators that the
-// sinkhole received.
+// overheard has the statements in SQL and other query languages, the operators of MongoDB and the attributes
+// that filters of LDAP test, with a mark that the sinkhole received.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.
@@ -32,6 +33,10 @@ func (o *overheard) capture(c sinkhole.Capture) {
 	case "mongodb":
 		for _, q := range attack.Operators(c.Data) {
 			o.add(attack.Statement{Protocol: c.Protocol, Text: q.Text, Time: c.Time})
+		}
+	case attack.Directory:
+		for _, name := range ldap.Tested(c.Data) {
+			o.add(attack.Statement{Protocol: c.Protocol, Text: "a search for " + name, Time: c.Time})
 		}
 	case "http", "https":
 		o.web(c)

@@ -29,8 +29,11 @@ func findLeftStrings(in Input) (all []draft) {
 			continue
 		}
 		into, language := "a statement of SQL", "SQL"
-		if s.Protocol == attack.Web {
+		switch {
+		case s.Protocol == attack.Web, a.Quoted:
 			into, language = "a query", "a part of the query"
+		case s.Protocol == attack.Directory:
+			into, language = "a filter of LDAP", "a part of the filter"
 		}
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: a.Field,
@@ -63,6 +66,9 @@ func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Raw && s.Protocol != attack.Web {
 		return s, true // it needs no string
 	}
+	if s, tested := a.tests(try); tested && !slices.ContainsFunc(a.controls(try), func(c attack.Attempt) bool { _, names := a.tests(c); return names }) {
+		return s, true
+	}
 	for _, control := range a.controls(try) {
 		honest, quotes, ok := a.stands(control)
 		if !ok || quotes == "" || quotes == "-" {
@@ -90,7 +96,7 @@ func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool
 	case try.Raw:
 		return answer, attack.ParsedAlone(try.Answer)
 	case try.Parse == attack.ParseValid && a.parses(try):
-		answer.Text = "taken, and refused where only SQL could not read it"
+		answer.Text = "taken, and refused where only a query could not read it"
 		return answer, true
 	case !attack.Parsed(try.Answer):
 		return attack.Statement{}, false
@@ -101,12 +107,12 @@ func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool
 	return answer, len(controls) > 0 && !named
 }
 
-// parses reports whether all that SQL can read was taken at the place of an attempt, and all that it
+// parses reports whether all that a query can hold was taken at the place of an attempt, and all that it
 // cannot was refused: two of each at least, for a refusal may have another reason.
 func (a Attack) parses(try attack.Attempt) bool {
 	valid, broken := 0, 0
 	for _, each := range a.Attempts {
-		if each.Parse == "" || each.Of != try.Of || each.Place != try.Place {
+		if each.Parse == "" || each.Quoted != try.Quoted || each.Of != try.Of || each.Place != try.Place {
 			continue
 		}
 		if !each.Answered || refused(each) != (each.Parse == attack.ParseBroken) {
@@ -129,6 +135,17 @@ func (a Attack) stands(try attack.Attempt) (s attack.Statement, quotes string, o
 		}
 	}
 	return attack.Statement{}, "", false
+}
+
+// tests returns the search of a directory by a filter with an attribute of the mark's name, unless the
+// honest value is a part of a filter, too.
+func (a Attack) tests(try attack.Attempt) (attack.Statement, bool) {
+	for _, s := range a.of(try) {
+		if s.Protocol == attack.Directory && !strings.Contains(try.Honest, "=") {
+			return s, true
+		}
+	}
+	return attack.Statement{}, false
 }
 
 // of are the statements with the mark of an attempt.

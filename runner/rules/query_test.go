@@ -82,6 +82,16 @@ func parsing(accepted ...bool) Input {
 	return in
 }
 
+// behindQuote are such attempts behind a quote, beside others that the server takes whatever they are.
+func behindQuote(accepted ...bool) Input {
+	in := parsing(accepted...)
+	for i := range in.Attack.Attempts {
+		in.Attack.Attempts[i].Quoted = in.Attack.Attempts[i].Parse != ""
+	}
+	in.Attack.Attempts = append(in.Attack.Attempts, parsing(true, true, true, true).Attack.Attempts[2:]...)
+	return in
+}
+
 // TestParsed: the answer of a server whose database is within it.
 func TestParsed(t *testing.T) {
 	const unknown = "Error: no such column: marlow"
@@ -107,6 +117,8 @@ func TestParsed(t *testing.T) {
 		"in no quotes":            {raw(answered("", unknown, "name, marlow-c2")), "QUERY-001 High"},
 		"in no quotes, as a name": {raw(answered("", "Error: no such column: marlow-c2", "name, marlow-c2")), ""},
 		"read by SQL":             {parsing(true, false, true, false), "QUERY-001 High"},
+		"read behind a quote":     {behindQuote(true, false, true, false), `QUERY-001 High: Tool format_note put its argument "name" into a query as it is`},
+		"taken behind a quote":    {behindQuote(true, true, true, true), ""},
 		"all taken":               {parsing(true, true, true, true), ""},
 		"all refused":             {parsing(false, false, false, false), ""},
 		"refused at times":        {parsing(true, false, false, false), ""},
@@ -135,4 +147,22 @@ func TestOperator(t *testing.T) {
 		in.Attack.Attempts, in.Attack.Statements = []attack.Attempt{try}, []attack.Statement{tc.statement}
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
+}
+
+// TestTested: an attribute of the mark's name in a filter of LDAP is a finding, unless a plain value
+// names one, too, or the honest value is a part of a filter.
+func TestTested(t *testing.T) {
+	tests := func(marks ...string) (in Input) {
+		in = queried()
+		for _, mark := range marks {
+			in.Attack.Statements = append(in.Attack.Statements, attack.Statement{Protocol: attack.Directory, Text: "a search for " + mark})
+		}
+		return in
+	}
+	part := tests("marlow-c2")
+	part.Attack.Attempts[1].Honest = "uid=note"
+	expect(t, tests("marlow-c2"), `QUERY-001 High: Tool format_note put its argument "name" into a filter of LDAP as it is`)
+	expect(t, tests("marlow-c1", "marlow-c2"), "")
+	expect(t, part, "")
+	expect(t, tests("marlow-c8"), "")
 }
