@@ -14,7 +14,7 @@ var archiveForms = func() (all []form) {
 		all = append(all, enclosed(a.Form, "", a))
 	}
 	for _, a := range inputs.Archives[:besides] {
-		all = append(all, beside(a))
+		all = append(all, unpacked(a, true), unpacked(a, false))
 	}
 	return append(all, enclosed("as a URL of data (ZIP)", "data:application/zip;base64,", inputs.Archives[0]))
 }()
@@ -23,9 +23,14 @@ var archiveForms = func() (all []form) {
 // unpacked.
 const besides = 3
 
-func beside(a inputs.Archive) form {
-	return form{name: a.Form + ", to a sibling with the same beginning", archive: true, near: true, write: func(f field, _ inputs.Mark, number int) string {
-		return f.before + base64.StdEncoding.EncodeToString(a.Beside(f.dir, number)) + f.behind
+// unpacked is an archive with a file beside the directory where it is unpacked: in its Sibling, or else its Neighbour.
+func unpacked(a inputs.Archive, sibling bool) form {
+	name, to := a.Form+", to a directory beside it", inputs.Neighbour
+	if sibling {
+		name, to = a.Form+", to a sibling with the same beginning", inputs.Sibling
+	}
+	return form{name: name, archive: true, near: true, sibling: sibling, neighbour: !sibling, write: func(f field, _ inputs.Mark, number int) string {
+		return f.before + base64.StdEncoding.EncodeToString(a.Beside(to(f.dir), number)) + f.behind
 	}}
 }
 

@@ -50,6 +50,8 @@ type Attempt struct {
 	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
 	// place of another URL.
 	Link, URL bool
+	// Sibling: it leads to inputs.Sibling of the directory, Neighbour: to its inputs.Neighbour.
+	Sibling, Neighbour bool
 	// Archive: it leads out by the name of a file in an archive. Markup: by that of a file in a document.
 	Archive, Markup bool
 	// Aim is where it leads, of family Egress; Port the one that tells it there.
@@ -165,8 +167,9 @@ type form struct {
 	// near: it needs the directory that the value lies in. link becomes Attempt.Link.
 	near, link bool
 	aim        Aim
-	// archive and markup become those of Attempt.
+	// archive, markup, sibling and neighbour become those of Attempt.
 	archive, markup bool
+	sibling, neighbour bool
 	// packed: it is no text that anybody writes.
 	packed bool
 	// raw, quoted, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
@@ -292,7 +295,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
+			Sibling: next.form.sibling, Neighbour: next.form.neighbour, Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

@@ -84,19 +84,19 @@ func TestPaths(t *testing.T) {
 		fewer         int
 	}{
 		"by its name": {Target{Of: tool, Honest: json.RawMessage(`{"path":"a.md"}`)}, nil,
-			"/var/tmp/marlow-elsewhere/N/note.md", inputs.Up + "var/tmp/marlow-elsewhere/N/note.md", 4},
+			"/var/tmp/marlow-elsewhere/N/note.md", inputs.Up + "var/tmp/marlow-elsewhere/N/note.md", 6},
 		"by what was touched": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style","x":"y"}`)}, []string{"/srv/style.md"},
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a template": {Target{Of: of, Honest: json.RawMessage(`{"uri":"notes://a/text"}`)}, nil,
-			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt/text", 4},
+			"notes:///var/tmp/marlow-elsewhere/N/note.txt/text", "notes://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt/text", 6},
 		"a URL of a file": {Target{Of: tool, Honest: json.RawMessage(`{"document":"file:///tmp/a"}`)}, nil,
-			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 4},
+			"file:///var/tmp/marlow-elsewhere/N/note.txt", "file://" + inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 6},
 		"with an ending of its own": {Target{Of: tool, Honest: json.RawMessage(`{"template":"invoice.html"}`)}, []string{"/srv/pages/invoice.html"},
 			"/var/tmp/marlow-elsewhere/N/note.html", inputs.Up + "var/tmp/marlow-elsewhere/N/note.html", 0},
 		"with an ending that no accepted call has": {Target{Of: tool, Honest: json.RawMessage(`{"path":"table.csv"}`)}, nil,
-			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 4},
+			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 6},
 		"a directory": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/home.md"},
-			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 4},
+			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 6},
 		"a directory that was listed": {Target{Of: tool, Honest: json.RawMessage(`{"space":"team"}`)}, []string{"/srv/spaces/team/"},
 			"/var/tmp/marlow-elsewhere/N", inputs.Up + "var/tmp/marlow-elsewhere/N", 0},
 		"a name that is one of a directory, too": {Target{Of: tool, Honest: json.RawMessage(`{"rule":"style"}`)}, []string{"/srv/style/other.md", "/srv/style/style.md"},
@@ -218,13 +218,13 @@ func TestRunners(t *testing.T) {
 	}
 }
 
-// TestNear: beside the directory that an honest value lies in there is another one, and in it a link.
+// TestNear: beside the directory that an honest value lies in there are others, and in it a link.
 func TestNear(t *testing.T) {
 	for name, tc := range map[string]struct {
-		honest, seen, sibling, link string
+		honest, seen, sibling, beside, link string
 	}{
-		"relative": {"a.md", "/srv/notes/a.md", "../notes-marlow-elsewhere/9/note.md", "marlow-elsewhere/9/note.md"},
-		"absolute": {"/data/a.md", "/data/a.md", "/data-marlow-elsewhere/9/note.md", "/data/marlow-elsewhere/9/note.md"},
+		"relative": {"a.md", "/srv/notes/a.md", "../notes-marlow-elsewhere/9/note.md", "../marlow-elsewhere-beside/9/note.md", "marlow-elsewhere/9/note.md"},
+		"absolute": {"/data/a.md", "/data/a.md", "/data-marlow-elsewhere/9/note.md", "/marlow-elsewhere-beside/9/note.md", "/data/marlow-elsewhere/9/note.md"},
 	} {
 		plan := Plan{Dirs: []string{"/data"}, Seen: map[report.Capability]Seen{tool: {Files: []string{tc.seen}}}}
 		honest, err := json.Marshal(map[string]string{"path": tc.honest})
@@ -237,7 +237,8 @@ func TestNear(t *testing.T) {
 				got = append(got, step.form.write(step.field, inputs.Mark{}, 9))
 			}
 		}
-		if want := []string{tc.sibling, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.md", 1), strings.Replace(tc.sibling, "/note.md", "/new.md", 1)}; !slices.Equal(got, want) {
+		unmade := strings.NewReplacer("/note.md", "/new.md")
+		if want := []string{tc.sibling, tc.beside, tc.link, strings.Replace(tc.link, "/9/note.md", "-9.md", 1), unmade.Replace(tc.sibling), unmade.Replace(tc.beside)}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if bases := plan.Bases(map[string]json.RawMessage{tool.Name: honest}); len(bases) != 1 || tc.sibling != "../notes-marlow-elsewhere/9/note.md" && bases[0] != "/data" {

@@ -20,6 +20,7 @@ var pathForms = []form{
 	leading(`by ".." behind the value`, func(honest, to string) string { return strings.TrimSuffix(honest, "/") + "/" + inputs.Up + to[1:] }),
 	leading(`by ".." behind the directory of the value`, func(honest, to string) string { return path.Dir(honest) + "/" + inputs.Up + to[1:] }),
 	sibling("to a sibling with the same beginning"),
+	neighbour,
 	near("by a link in the directory", true, func(f field, tail string) string {
 		if path.IsAbs(f.core()) {
 			return f.dir + "/" + tail
@@ -47,6 +48,7 @@ var pathForms = []form{
 	leading(`below "~"`, func(_, to string) string { return "~/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
 	unmade(leading(`by ".." to a file that is not there`, func(_, to string) string { return inputs.Up + to[1:] })),
 	unmade(sibling("to a file that is not there, in a sibling with the same beginning")),
+	unmade(neighbour),
 	leading("as an absolute path behind a blank", func(_, to string) string { return " " + to }),
 	leading("as an absolute path behind a slash", func(_, to string) string { return "/" + to }),
 }
@@ -85,12 +87,27 @@ func (f field) outside(number int) string {
 }
 
 func sibling(name string) form {
-	return near(name, false, func(f field, tail string) string {
-		if path.IsAbs(f.core()) {
-			return f.dir + "-" + tail
-		}
-		return "../" + path.Base(f.dir) + "-" + tail
+	f := near(name, false, func(f field, tail string) string { return beside(f, path.Base(f.dir)+"-"+tail) })
+	f.sibling = true
+	return f
+}
+
+// neighbour leads to a directory beside that of the value whose name is another: where that is allowed, the tool does
+// not stay in the directory of the value, but in the one above.
+var neighbour = func() form {
+	f := near("to a directory beside it", false, func(f field, tail string) string {
+		return beside(f, strings.Replace(tail, inputs.LinkName, path.Base(inputs.Neighbour(f.dir)), 1))
 	})
+	f.neighbour = true
+	return f
+}()
+
+// beside is how a path is written that lies beside the directory of the value.
+func beside(f field, tail string) string {
+	if path.IsAbs(f.core()) {
+		return path.Join(path.Dir(f.dir), tail)
+	}
+	return "../" + tail
 }
 
 // unmade changes a form to lead to a file that does not exist: tools that move or copy refuse to replace one.

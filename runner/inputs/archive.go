@@ -41,10 +41,10 @@ func (a Archive) Pack(number int) []byte {
 	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
 }
 
-// Beside makes the one that leads to that file in the Sibling of a directory where it is unpacked.
+// Beside makes the one that leads to that file in a directory beside the one where it is unpacked.
 func (a Archive) Beside(dir string, number int) []byte {
-	tail := strings.TrimPrefix(OutsideFile(number, ".txt"), path.Dir(OutsideDir)+"/")
-	return a.pack(part{"../" + path.Base(dir) + "-" + tail, string(OutsideNote.Content)})
+	tail := strings.TrimPrefix(OutsideFile(number, ".txt"), OutsideDir)
+	return a.pack(part{"../" + path.Base(dir) + tail, string(OutsideNote.Content)})
 }
 
 // Packed is the name of the file in the archives of honest calls.

@@ -67,6 +67,21 @@ func FileLinks(names []string) map[string]string {
 // its name begins with that of the other.
 func Sibling(dir string) string { return dir + "-" + LinkName }
 
+// Neighbour is a directory with the same files, beside one that a tool is to stay in, whose name does not begin
+// with that of the other: who may go there may go to the Sibling.
+func Neighbour(dir string) string { return path.Join(path.Dir(dir), LinkName+"-beside") }
+
+// NeighbourNumber returns the number of the attempt that led to a path in a Neighbour.
+func NeighbourNumber(name string) (number int, ok bool) {
+	if at := strings.Index(name, neighbour); at >= 0 {
+		return numberBelow(name, name[:at+len(neighbour)-1])
+	}
+	return 0, false
+}
+
+// neighbour is how a path goes on in a Neighbour.
+var neighbour = Neighbour("/x") + "/"
+
 // OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by the
 // link to it in a lure, or in the Sibling of one. A server that takes a payload for the name
 // of a file makes such a directory elsewhere, which leads nowhere.

@@ -37,6 +37,20 @@ func TestOutsideNumber(t *testing.T) {
 	}
 }
 
+// TestNeighbourNumber: a file in the directory of another name is none of those outside.
+func TestNeighbourNumber(t *testing.T) {
+	file := Neighbour("/srv/notes") + "/7/note.txt"
+	if number, ok := NeighbourNumber(file); !ok || number != 7 {
+		t.Errorf("%s: %d, %v", file, number, ok)
+	}
+	if _, ok := OutsideNumber(file, []string{"/srv/notes"}); ok {
+		t.Errorf("%s lies outside", file)
+	}
+	if _, ok := NeighbourNumber(Sibling("/srv/notes") + "/7/note.txt"); ok {
+		t.Error("a sibling is taken for the other")
+	}
+}
+
 func TestEscaping(t *testing.T) {
 	up := strings.Repeat("../", 15) + ".."
 	const text, list = `{"type":"string"}`, `{"type":"array","items":{"type":"string"}}`

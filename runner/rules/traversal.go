@@ -44,7 +44,7 @@ func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := in.Attack.to(a, left)
-		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) {
+		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) || in.Attack.staysAbove(a) {
 			continue
 		}
 		severity, why := report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
@@ -66,6 +66,17 @@ func (in Input) ledOutByAttack() (all []draft) {
 		})
 	}
 	return all
+}
+
+// staysAbove reports whether an attempt led to a sibling of the directory of the honest value, and another directory
+// beside that is as open: then the tool stays in the directory above, which the sibling is in.
+func (a Attack) staysAbove(try attack.Attempt) bool {
+	return try.Sibling && slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
+		return each.Neighbour && each.Of == try.Of && each.Place == try.Place && slices.ContainsFunc(a.Profile.Effects, func(e profile.Effect) bool {
+			number, ok := inputs.NeighbourNumber(e.Path)
+			return ok && number == each.File && each.Using(e.Capability) && isAccess(e) && e.Error == "" && !a.lookedAt(each, e)
+		})
+	})
 }
 
 // lookedAt reports whether a file was opened to find out where it lies, and then refused: nothing
@@ -217,7 +228,8 @@ func (in Input) keptIn(a attack.Attempt) string {
 // isAttempt reports whether a path is where an attempt was to lead.
 func (a Attack) isAttempt(name string) bool {
 	_, numbered := inputs.OutsideNumber(name, a.Lures)
-	return numbered || inputs.Outside(name)
+	_, beside := inputs.NeighbourNumber(name)
+	return numbered || beside || inputs.Outside(name)
 }
 
 // isAccess reports whether an effect is one on a file, or was to be.

@@ -48,7 +48,7 @@ func plantBelow(dir string, files []inputs.File) {
 // outsideDir is inputs.OutsideDir below the root.
 var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
 
-// plantLures puts links that lead out into a directory, and a directory beside it whose name
+// plantLures puts links that lead out into a directory, and two directories beside it, one of which has a name that
 // begins with its name. Lures that cannot be made are left out.
 func plantLures(dir string, outside []string) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -62,9 +62,10 @@ func plantLures(dir string, outside []string) {
 		_ = plantFiles(at, ".", inputs.ArchiveFiles()) // as said
 		_ = at.Close()                                 // opened for its name only
 	}
-	sibling := inputs.Sibling(dir)
-	if os.Mkdir(sibling, 0o755) == nil {
-		plantBelow(sibling, inputs.OutsideFilesOf(outside))
+	for _, beside := range []string{inputs.Sibling(dir), inputs.Neighbour(dir)} {
+		if os.Mkdir(beside, 0o755) == nil {
+			plantBelow(beside, inputs.OutsideFilesOf(outside))
+		}
 	}
 }
 

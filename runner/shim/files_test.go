@@ -68,7 +68,7 @@ func TestPlantWithoutTmp(t *testing.T) {
 	}
 }
 
-// TestPlantLures: a directory gets a link that leads out, and a sibling; a missing one gets
+// TestPlantLures: a directory gets a link that leads out, and two directories beside it; a missing one gets
 // nothing.
 func TestPlantLures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
@@ -88,8 +88,10 @@ func TestPlantLures(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"note.md", "note.html", "home.md"} {
-		if _, err := os.Stat(filepath.Join(inputs.Sibling(dir), "3", name)); err != nil {
-			t.Error(err)
+		for _, beside := range []string{inputs.Sibling(dir), inputs.Neighbour(dir)} {
+			if _, err := os.Stat(filepath.Join(beside, "3", name)); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
