@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -57,6 +59,11 @@ func (p Plan) asked(o observation) []decoy.Var {
 	for _, text := range o.refusals() {
 		given = excluding(given, text)
 	}
+	for i, v := range given {
+		if slices.Contains(o.filed, v.Name) {
+			given[i] = accountFile(v.Name, given)
+		}
+	}
 	if !reflect.DeepEqual(given, o.how.asked) {
 		return given
 	}
@@ -100,14 +107,33 @@ func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
 	case i >= 0 && (prefix == "" || strings.HasPrefix(given[i].Value, prefix)):
 	case i >= 0:
 		given[i] = decoy.Asked(name, prefix)
-	case len(given) < maxAsked && p.settable(name):
+	case len(given) == maxAsked || !p.settable(name):
+	case prefix == "" && fileName.MatchString(name):
+		given = append(given, accountFile(name, given))
+	default:
 		given = append(given, decoy.Asked(name, prefix))
 	}
 	return given
 }
 
-// barren reports whether there is nothing to exercise: many servers omit tools for services for which they have no
-// credentials.
+// fileName matches the names of variables that say in which file credentials are.
+var fileName = lazyregexp.New(`^GOOGLE_APPLICATION_CREDENTIALS$|(?:CREDENTIALS?|OAUTH|TOKENS?|AUTH|ACCOUNT|SECRETS?|(?:CLIENT|SERVICE|ACCOUNT|JSON)_?KEYS?|KEYFILE)(?:_(?:FILE|JSON))?_?(?:PATH|FILE|FILENAME|LOCATION)$`)
+
+// accountFile makes a variable that names a file of credentials, if possible one that no
+// other variable names.
+func accountFile(name string, given []decoy.Var) decoy.Var {
+	v := decoy.Var{Name: name, Asked: true}
+	for _, file := range inputs.AccountFiles {
+		v.Value = path.Join(scratch, file)
+		if !slices.ContainsFunc(given, func(other decoy.Var) bool { return other.Value == v.Value && other.Name != name }) {
+			break
+		}
+	}
+	return v
+}
+
+// barren reports whether a server has nothing to exercise: many leave out the tools for whose services they have
+// no credentials.
 func (o observation) barren() bool { return o.result.Listed && o.result.Coverage.Nothing() }
 
 // lacksCredential reports whether a run exited before it had listed anything, listed nothing, or refused calls for

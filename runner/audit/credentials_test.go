@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -233,5 +235,24 @@ func TestRulesKnowTheVariablesThatWereGiven(t *testing.T) {
 	runs := []observation{{}, {how: launch{asked: []decoy.Var{wiki}}}}
 	if got := seenBy(Plan{}, runs, scope.Scope{}, profile.Profile{}, nil, time.Time{}).Asked; !slices.Equal(got, []string{"WIKI_URL=https://wiki.example.com"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestCredentialsInFiles: a server that looks for its credentials in a file finds one there,
+// whether the variable's name says so or only what it does with the value.
+func TestCredentialsInFiles(t *testing.T) {
+	given := Plan{}.asked(dies(launch{}, "Please set ACME_OAUTH_PATH and ACME_LOGIN_CREDENTIALS."))
+	if len(given) != 2 || given[0].Value != "/tmp/"+inputs.AccountFiles[0] || len(given[1].Secrets) == 0 {
+		t.Fatalf("%+v", given)
+	}
+	looked := dies(launch{asked: given}, "no such file")
+	looked.filed = []string{"ACME_LOGIN_CREDENTIALS"}
+	given = Plan{}.asked(looked)
+	if len(given) != 2 || given[1].Value != "/tmp/"+inputs.AccountFiles[1] || !given[1].Asked {
+		t.Errorf("%+v", given)
+	}
+	looked.how.asked = given
+	if again := (Plan{}).asked(looked); !reflect.DeepEqual(again, given) {
+		t.Errorf("it is given something else: %+v", again)
 	}
 }

@@ -72,10 +72,8 @@ type observation struct {
 	leaks    []leak.Leak
 	// opened are the planted files that were opened by any name.
 	opened []string
-	// unshown is a file that other programs run or obey and that changed by a name that the trace does not show;
-	// unlooked is why there was no comparison.
-	unshown  string
-	unlooked error
+	// filed are the variables that the server asked for whose value it took for a file's name.
+	filed []string
 	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
 	// lost is set if the tracer ended before the server, and stopping if that happened only
@@ -280,7 +278,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.caught = <-catching
 	o.profile, o.statements = builder.Build(o.result.Ledger), proof.statements(heard, o.result)
 	o.requests = heard.requests
-	o.leaks, o.unsearched = secrets.Finish(o.result.Ledger), secrets.Unsearched()
+	o.leaks, o.unsearched, o.filed = secrets.Finish(o.result.Ledger), secrets.Unsearched(), secrets.Filed()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()

@@ -26,7 +26,7 @@ const (
 // Files are there before the server starts; whoever makes Options.Dir puts them
 // there. Arguments that ask for a path to read speak of them.
 // They are made when they are first asked for: the stages of the sandbox do not.
-var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository()) })
+var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts()) })
 
 // ordinary are texts, for tools that do not say what they read.
 var ordinary = []File{

@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -59,3 +60,6 @@ func (c *Collector) lookFor(e trace.Event) {
 		}
 	}
 }
+
+// Filed returns the names of those variables, sorted. Call it after Finish.
+func (c *Collector) Filed() []string { return slices.Sorted(maps.Keys(c.filed)) }
