@@ -188,15 +188,23 @@ func (r *Reader) follow(head, steps, behind string) {
 	}
 }
 
-// compare records the first value that a field is compared with.
+// compare notes what a field is compared with: the first text, or without any the first
+// number that it must not differ from, as in "code !== 0". Other numbers mean little.
 func compare(f *Field, behind string) {
-	text := strings.Trim(strings.TrimLeft(behind, "!= \t\n"), `"'`)
-	if f.Literal == "" && f.Kind == "" && text != "" && len(text) <= maxLiteral && !numeric.MatchString(text) {
-		f.Literal = quoted(text)
+	text := strings.TrimLeft(behind, "!= \t\n")
+	number := numeric.MatchString(text)
+	if f.Kind != "" || f.Literal != "" && (number || !numeric.MatchString(f.Literal)) || len(text) > maxLiteral+2 {
+		return
+	}
+	switch {
+	case !number && len(text) > 2:
+		f.Literal = quoted(strings.Trim(text, `"'`))
+	case number && behind[0] == '!':
+		f.Literal = text
 	}
 }
 
-var numeric = lazyregexp.New(`^\d+$`)
+var numeric = lazyregexp.New(`^(?:0|[1-9]\d*)$`)
 
 // add adds a field to an object; nil if there is no room, or the name is invalid.
 func (r *Reader) add(holder, name string) *Field {

@@ -19,6 +19,12 @@ func TestFields(t *testing.T) {
 		"a comparison": {`if (body.status !== "OK") throw new Error(body.error_message);`, Fields{
 			"": {Kind: "object", Within: []string{"status"}}, "status": {Literal: `"OK"`},
 		}},
+		"a comparison with a digit": {`if (body.status !== "1" || body.code !== 0 || body.count === 3) fail(body.infocode);`, Fields{
+			"": {Kind: "object", Within: []string{"status", "code", "count", "infocode"}}, "status": {Literal: `"1"`}, "code": {Literal: `0`}, "count": {}, "infocode": {},
+		}},
+		"a text after a number": {`if (reply.status !== 200) retry(); if (body.status !== "done") fail();`, Fields{
+			"": {Kind: "object", Within: []string{"status"}}, "status": {Literal: `"done"`},
+		}},
 		"elements": {`return data.rows.map((row) => row.name.trim());`, Fields{
 			"": {Kind: "object", Within: []string{"rows", "name"}}, "rows": {Kind: "array", Within: []string{"name"}}, "name": {Kind: "string"},
 		}},
