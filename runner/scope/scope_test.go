@@ -47,14 +47,17 @@ func TestStanceOnTheNetwork(t *testing.T) {
 		"Counts words. Cannot access the network or run any command": Denied,
 
 		// what speaks of the network
-		"Fetches a web page.":                         Declared,
-		"Searches GitHub issues.":                     Declared,
-		"Get the weather for a city":                  Declared,
-		"Queries a remote endpoint":                   Declared,
-		"Sends an e-mail via SMTP":                    Declared,
-		"Connects to a server":                        Declared,
-		"Calls the API. Fails without network access": Declared,
-		"Downloads a file.":                           Declared,
+		"Fetches a web page.":                          Declared,
+		"Searches GitHub issues.":                      Declared,
+		"Get the weather for a city":                   Declared,
+		"Get live data of a flight":                    Declared,
+		"Looks up the exchange rate of two currencies": Declared,
+		"Reports stock prices":                         Declared,
+		"Queries a remote endpoint":                    Declared,
+		"Sends an e-mail via SMTP":                     Declared,
+		"Connects to a server":                         Declared,
+		"Calls the API. Fails without network access":  Declared,
+		"Downloads a file.":                            Declared,
 
 		// neither: "local" of something else, a condition, an order
 		"Reads a local file.":                              Silent,
