@@ -234,8 +234,14 @@ func (in Input) shared(e profile.Effect) bool {
 // of a host, and goes there for other capabilities as well: that service may be the
 // closed domain of the hint. Without the hint there would be no finding.
 func (in Input) itsService(e profile.Effect) bool {
-	stance, _ := in.Scope.Network(report.Capability{Kind: report.CapabilityServer})
-	return stance == scope.Declared && e.Host != "" && egressUse(e).Host != "" && in.speaksOf(destinationHost(e)) && in.shared(e)
+	server := report.Capability{Kind: report.CapabilityServer}
+	stance, _ := in.Scope.Network(server)
+	if stance != scope.Declared || e.Host == "" || egressUse(e).Host == "" || !in.shared(e) {
+		return false
+	}
+	host := destinationHost(e)
+	company, ok := strings.CutSuffix(strings.TrimSuffix(ownerOf(host), "s"), "api") // googleapis.com is Google's
+	return in.speaksOf(host) || ok && len(company) > 3 && in.Scope.Covering(server).Mentions(company)
 }
 
 // ofAudit matches files of the audit: planted ones, and those that its arguments name.

@@ -165,6 +165,8 @@ func TestHintAndService(t *testing.T) {
 	}
 	const api = "api.firecrawl.dev"
 	expect(t, given(instructions, api, other(api)), "HINT-004 Info: Tool format_note tried to connect to api.firecrawl.dev")
+	expect(t, given(instructions, "www.firecrawlapis.com", other("www.firecrawlapis.com")), "HINT-004 Info")
+	expect(t, given(instructions, "www.crawlapis.com", other("www.crawlapis.com")), "HINT-004 Medium")
 	expect(t, given(instructions, api), "HINT-004 High")
 	expect(t, given(instructions, "api.attacker.example", other("api.attacker.example")), "HINT-004 Medium")
 	if got := lines(Judge(given("Firecrawl.", api, other(api)))); !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "HINT-004 Medium") }) {
