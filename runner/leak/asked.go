@@ -45,6 +45,8 @@ func (c *Collector) mayGo(v decoy.Var, l Leak, serves bool) bool {
 		return l.named != "" && serves && (plain || l.Encoding == decoy.Base64)
 	case l.Channel == Stderr, l.Channel == Stdout:
 		return l.Home || c.filed[v.Name] && plain
+	case l.Channel == Answer: // "Credentials not found in /srv/VALUE"
+		return l.Home || c.filed[v.Name] && plain && strings.Contains(l.Excerpt, "/"+v.Value[:min(len(v.Value), 4)])
 	}
 	return l.Home
 }

@@ -53,7 +53,8 @@ func TestAskedFor(t *testing.T) {
 	}
 }
 
-// TestAskedForAsFile: what the server took for the name of a file it may say in its log.
+// TestAskedForAsFile: what the server took for the name of a file it may say in its log, and
+// in an answer as a part of a path.
 func TestAskedForAsFile(t *testing.T) {
 	asked := decoy.Asked("ACME_OAUTH_CREDENTIALS", "")
 	for name, tc := range map[string]struct {
@@ -65,12 +66,16 @@ func TestAskedForAsFile(t *testing.T) {
 		"complained of":       {"/srv/" + asked.Value, "ENOENT", leak.Stderr, "no such file: /srv/" + asked.Value, true},
 		"never looked for":    {"/srv/other", "ENOENT", leak.Stderr, "no such file: /srv/" + asked.Value, false},
 		"one that is there":   {"/srv/" + asked.Value, "", leak.Stderr, "read " + asked.Value, false},
+		"answered":            {"/srv/" + asked.Value, "ENOENT", leak.Answer, "searched: /srv/" + asked.Value, true},
+		"answered as a word":  {"/srv/" + asked.Value, "ENOENT", leak.Answer, "your key is " + asked.Value, false},
 		"in another encoding": {"/srv/" + asked.Value, "ENOENT", leak.Stderr, hex.EncodeToString([]byte(asked.Value)), false},
 	} {
 		_, set := newCollector(t)
 		c := leak.New(set.With([]decoy.Var{asked}))
 		c.Event(trace.Event{Op: trace.OpRead, Path: tc.path, Errno: tc.errno})
-		if _, err := io.WriteString(c.Log(tc.channel), tc.said+"\n"); err != nil {
+		if tc.channel == leak.Answer {
+			c.Response([]byte(tc.said), 1000)
+		} else if _, err := io.WriteString(c.Log(tc.channel), tc.said+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		if leaks := c.Finish(session); len(leaks) != 1 || leaks[0].Home != tc.home {
