@@ -21,6 +21,8 @@ type Obeyed struct {
 	// Project: it belongs to a project like its sources, so that many a tool writes one
 	// where it is told to.
 	Project bool
+	// Owner is the program that keeps it, by which it may be written; "" for none.
+	Owner string
 	// OnPath: it is found by its name, so that package managers put programs there.
 	OnPath bool
 }
@@ -62,8 +64,13 @@ var obeyed = []Obeyed{
 	{What: "package managers take packages from where it says", bases: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", ".condarc", ".bunfig.toml", "bunfig.toml", ".gemrc"},
 		below:  []string{"/.config/pip/", "/.pip/", "/.config/uv/", "/.cargo/config", "/.m2/settings.xml", "/.gradle/init", "/.config/pypoetry/", "/etc/apt/sources.list"},
 		Topics: []string{"npm", "node", "yarn", "pnpm", "pip", "pypi", "package", "packages", "cargo", "maven", "gradle", "uv", "registry", "bun", "conda"}},
-	{What: "a program of that name is run in place of another", below: []string{"/.local/bin/", "/usr/local/bin/", "/usr/local/sbin/", "/.cargo/bin/", "/go/bin/", "/.npm-global/bin/", "/.bun/bin/", "/.asdf/shims/"},
+	{What: "a program of that name is run in place of another", below: []string{"/.local/bin/", "/usr/local/bin/", "/usr/local/sbin/", "/.cargo/bin/", "/go/bin/", "/.npm-global/bin/", "/.bun/bin/", "/.asdf/shims/",
+		"/.local/share/pnpm/", "/.volta/bin/", "/.deno/bin/", "/.pyenv/shims/", "/.rbenv/shims/", "/.nodenv/shims/", "/.goenv/shims/", "/.jenv/shims/", "/.nvm/versions/", "/.rye/shims/", "/.pixi/bin/",
+		"/.krew/bin/", "/.dotnet/tools/", "/.nimble/bin/", "/.ghcup/bin/", "/.pub-cache/bin/", "/.composer/vendor/bin/", "/mise/shims/", "/.proto/shims/", "/.rvm/bin/", "/miniconda3/bin/", "/anaconda3/bin/"},
 		OnPath: true, Topics: []string{"install", "installs", "installer", "installation", "binary", "binaries", "executable", "executables"}},
+	{What: "every Node.js finds packages there that a program has not of its own", below: []string{"/.node_modules/", "/.node_libraries/"}, Topics: []string{"npm", "node"}},
+	{What: "a program runs it for each file that is shown, or each mail that comes", bases: []string{".lessfilter", ".lesspipe", ".forward", ".procmailrc", ".qmail"},
+		Topics: []string{"less", "pager", "mail", "email", "procmail"}},
 	{What: "an agent starts what it names",
 		bases: []string{".claude.json", "claude_desktop_config.json", ".mcp.json", "cline_mcp_settings.json", "mcp_settings.json", "mcp_config.json", "opencode.json", ".aider.conf.yml"},
 		below: []string{"/.claude/settings", "/.claude/commands/", "/.claude/agents/", "/.claude/hooks/", "/.claude/skills/", "/.claude/plugins/", "/.cursor/mcp.json", "/.vscode/mcp.json",
@@ -103,6 +110,9 @@ var obeyed = []Obeyed{
 		Topics: append([]string{"make", "npm", "node", "python", "package", "docker", "dependency", "dependencies", "init"}, projectTopics...)},
 }
 
+// homePrograms matches the directories of a home that shells put on PATH (~/.profile of Debian).
+var homePrograms = lazyregexp.New(`^(?:/root|/home/[^/]+)/\.?bin/`)
+
 // configures matches configuration files of JavaScript tools that are programs: postcss.config.js, .mocharc.cjs.
 var configures = lazyregexp.New(`^(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s$`)
 
@@ -138,10 +148,13 @@ func ObeyedAt(name string) (Obeyed, bool) {
 		return Obeyed{}, false
 	}
 	for _, o := range obeyed {
-		if slices.Contains(o.bases, base) || o.Project && configures.MatchString(base) || hasPart(name, o.below) ||
+		if o.OnPath && homePrograms.MatchString(name) || slices.Contains(o.bases, base) || o.Project && configures.MatchString(base) || hasPart(name, o.below) ||
 			Packaged(name) && slices.Contains(o.installed, path.Ext(base)) {
 			return o, true
 		}
+	}
+	if program := configuredProgram(name); program != "" {
+		return Obeyed{What: "a program obeys it at its start, and runs what it names", Owner: program, Topics: []string{program, "config", "configuration", "configures"}}, true
 	}
 	return Obeyed{}, false
 }

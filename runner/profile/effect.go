@@ -88,17 +88,20 @@ func sent(f Fact, e trace.Event) []Fact {
 // server would leave no room for its other effects.
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
-// ofOthers matches the files with which a process may read another's secrets (proc(5)).
-var ofOthers = lazyregexp.New(`^/proc/\d+/(?:environ|maps)$`)
+// byProgram matches the files that only some programs open for what they are there for: those that tell of another
+// process (proc(5)), and the hosts of SSH.
+var byProgram = lazyregexp.New(`^/proc/\d+/(?:environ|maps|fd)$|/\.ssh/known_hosts`)
 
 // files returns the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
 	if e.Op == trace.OpRead {
 		f.Path = ofProcess.ReplaceAllString(f.Path, "/proc/PID$1")
-		if ofOthers.MatchString(f.Path) {
+		if byProgram.MatchString(f.Path) {
 			f.Program = e.Program
 		}
+	} else if o, _ := places.ObeyedAt(f.Path); o.Owner != "" {
+		f.Program = e.Program
 	}
 	other := f
 	other.Path = cut(e.Target, maxPath)

@@ -73,7 +73,7 @@ func TestWrites(t *testing.T) {
 		"temporary":                  {silent, []profile.Effect{touches(call, "/tmp/x/y"), mkdir(startup, "/var/tmp/z"), unlinks(call, "/tmp/x/y"), touches(call, "/dev/shm/q"), touches(call, "/proc/self/comm")}, nil, ""},
 		"its cache":                  {silent, []profile.Effect{touches(startup, home+"/.cache/anything/x")}, nil, ""},
 		"its state":                  {silent, []profile.Effect{touches(call, home+"/.local/share/notes/db.sqlite"), touches(call, home+"/.notes-mcp.json")}, nil, ""},
-		"another's state":            {silent, []profile.Effect{touches(call, home+"/.local/share/thunderbird/x")}, nil, "FILE-002 Medium"},
+		"another's state":            {silent, []profile.Effect{touches(call, home+"/.local/share/rhythmbox/x")}, nil, "FILE-002 Medium"},
 		"what it has made":           {silent, []profile.Effect{mkdir(startup, home+"/.acmestore"), touches(call, home+"/.acmestore/a/b")}, nil, ""},
 		"its working directory":      {silent, []profile.Effect{touches(call, home+"/work/out.txt")}, nil, ""},
 		"beside it":                  {silent, []profile.Effect{touches(call, home+"/workshop/out.txt")}, nil, "FILE-002 Medium"},
@@ -306,6 +306,7 @@ func TestObeyed(t *testing.T) {
 	finds := []string{
 		home + "/CLAUDE.md", "/src/AGENTS.md", "/src/.cursorrules", "/src/.cursor/rules/x.mdc", "/src/.github/copilot-instructions.md", "/src/Makefile", "/src/package.json",
 		"/src/.git/config", home + "/.gitconfig", home + "/.config/git/config", "/src/.npmrc", home + "/.config/pip/pip.conf", home + "/.local/bin/git", "/usr/local/bin/ls",
+		home + "/.config/gdb/gdbinit", home + "/.ripgreprc", home + "/.urxvt/ext/clip", home + "/.lessfilter", home + "/.volta/bin/node",
 		"/etc/ld.so.preload", home + "/.vscode/settings.json", "/src/.vscode/tasks.json", home + "/.vimrc", home + "/.config/Claude/claude_desktop_config.json", home + "/.cursor/mcp.json",
 		home + "/.config/systemd/user/x.service", "/etc/cron.d/x", home + "/.config/autostart/x.desktop", home + "/.ssh/config", home + "/.ssh/authorized_keys", "/src/.github/workflows/ci.yml",
 		home + "/.config/nvim/init.lua", "/src/.envrc", "/usr/lib/python3/site-packages/x.pth", "/usr/lib/python3/site-packages/json5/__init__.py", "/src/conftest.py",
@@ -329,6 +330,14 @@ func TestObeyed(t *testing.T) {
 	} {
 		expect(t, input(says(description), touches(call, name)), "")
 	}
+	by := func(program string) Input { // what a program keeps it may write
+		return input(silent, with(touches(call, home+"/.config/libreoffice/4/user/registrymodifications.xcu"), func(e *profile.Effect) { e.Program = program }), mkdir(startup, home+"/.config/libreoffice"))
+	}
+	expect(t, by("/usr/bin/node"), "PERSIST-001 High")
+	expect(t, by("/usr/lib/libreoffice/program/soffice.bin"), "")
+	gdb := fileLaunch(input(silent, touches(call, home+"/.config/gdb/mcp.json")), "", "x")
+	gdb.Manifest.ServerName = json.RawMessage(`"gdb-mcp"`)
+	expect(t, gdb, "")
 	expect(t, fileArguments(input(silent, touches(call, "/tmp/marlow-files/a/package.json")), "/tmp/marlow-files/a"), "")
 	expect(t, fileLaunch(input(shelly, touches(startup, home+"/.local/bin/python3.12")), home+"/work", "uvx", "notes"), "FILE-002 Medium")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
@@ -68,10 +69,16 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 		d.exceeded = true
 		return o, beyond(clause), true
 	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(covering, o.Topics), namesFile(covering, e.Path),
+		o.Owner != "" && (strings.Contains(strings.ToLower(e.Program), o.Owner) || in.isNamed(o.Owner)),
 		o.OnPath && in.installs(), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
 		return o, "", false
 	}
 	return o, "nothing in its declaration speaks of that", true
+}
+
+// isNamed reports whether the server has the name of a program: its configuration is the server's own.
+func (in Input) isNamed(program string) bool {
+	return slices.Contains(words.OfName(manifest.Text(in.Manifest.ServerName)), program)
 }
 
 // lasting returns the kind of a file that something runs or obeys when the server is gone: by
