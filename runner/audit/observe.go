@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"path"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -163,7 +164,9 @@ type launch struct {
 	project        bool
 	// root is the directory that the client has open; "" for the one that arguments name.
 	root string
-	// incapable is set if the client declares no capabilities.
+	// abrupt: the client terminates the server in the middle of the session.
+	abrupt bool
+	// incapable: the client declares no capabilities.
 	incapable bool
 	// standIns are programs that a stand-in answers for.
 	standIns []string
@@ -256,9 +259,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		conn.Stdin, conn.Stdout = nil, nil
 		logs.drain(stdout, leak.Stdout)
 	}
-	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
-	o.result, o.detected = talk.converse(ctx, detecting)
-
+	stop := sync.OnceFunc(func() {
 	select {
 	case <-process.Exited():
 		o.exited = true
@@ -268,9 +269,17 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	plan.Progress("stop the server")
 	o.stopping = process.Trace().Why() == ""
 	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
-	_ = stdin.Close() // the probe closes it only if it uses it
+		defer stopped()
 	process.Stop(stopCtx)
-	stopped()
+	})
+	if how.abrupt {
+		conn.Terminate = stop
+	}
+	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
+	o.result, o.detected = talk.converse(ctx, detecting)
+
+	_ = stdin.Close() // the probe has closed it, unless it is of no use to it
+	stop()
 
 	o.drained = await(drained, endTrace)
 	logs.end()

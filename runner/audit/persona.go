@@ -76,11 +76,12 @@ func (how launch) sockets(plan Plan) bool {
 // openProject is the directory below the home that the client has open. The decoys include a project there.
 const openProject = "src/app"
 
-// atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
-// user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary directory.
+// atHome makes the launch in which everything is called once by a client in a terminal in America, on an afternoon in the
+// middle of a month, with a project of the user's open: elsewhere the client's directory is one for temporary files. The
+// client is closed without taking leave, so that the server is terminated (SIGTERM) while it still has its stdin.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.clock, how.identity = afternoon(time.Now()), claudeCode
+	how.clock, how.identity, how.abrupt = afternoon(time.Now()), claudeCode, true
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)
 	}

@@ -224,3 +224,29 @@ func TestUninterrupted(t *testing.T) {
 		t.Errorf("incomplete %+v, breaches %+v, drift %+v", r.Incomplete, r.Breaches, r.Drift)
 	}
 }
+
+// TestTerminated: a server that is to be terminated still has its stdin then.
+func TestTerminated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		conn, in := f.connect(t)
+		reads := make(chan struct{})
+		conn.Terminate = func() {
+			synctest.Wait()
+			select {
+			case <-reads:
+				t.Error("its stdin was closed before")
+			default:
+			}
+			f.exit()
+		}
+		go func() {
+			f.serve(in)
+			close(reads)
+		}()
+		r, err := Run(t.Context(), conn, quick)
+		if err != nil || r.Incomplete.Reason != "" || r.Lingered || r.EndedIn.Kind != "" {
+			t.Errorf("%v, incomplete %+v, lingered %t, ended in %+v", err, r.Incomplete, r.Lingered, r.EndedIn)
+		}
+	})
+}

@@ -57,6 +57,8 @@ type Conn struct {
 	Received func(line []byte, end int64)
 	// Calling, when set, is told when a call begins and when it has ended.
 	Calling func(Calling)
+	// Terminate, when set, ends the server at the end of the session, before its stdin is closed.
+	Terminate func()
 	// Long, when set, is given the pieces of each line of Stdout that is too long to be
 	// read as a message, and the number of bytes that had come by then; none at its end.
 	// It must not keep them.

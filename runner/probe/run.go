@@ -212,8 +212,12 @@ func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
 	}
 }
 
-// finish closes stdin and sees the server off.
+// finish closes stdin and sees the server off, after it was terminated if it is to be.
 func (s *session) finish(ctx context.Context) {
+	if s.wire.conn.Terminate != nil {
+		s.wire.watch.closed()
+		s.wire.conn.Terminate()
+	}
 	s.wire.close()
 	select {
 	case <-s.wire.conn.Exited:

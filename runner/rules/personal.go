@@ -19,8 +19,8 @@ type personal struct {
 }
 
 var (
-	documents = personal{"a file of the user's", slices.Concat(aboutFiles, storing, sweeping, []string{"vault", "vaults", "search", "searches", "index", "indexes",
-		"project", "projects", "workspace", "code", "repository", "repositories", "git", "pdf", "image", "images", "photo", "photos", "picture", "pictures", "local", "path", "paths"})}
+	documents = personal{"a file of the user's", slices.Concat(aboutFiles, sweeping, []string{"vault", "vaults", "search", "searches", "index", "indexes",
+		"project", "projects", "workspace", "code", "repository", "repositories", "git", "pdf", "image", "images", "photo", "photos", "picture", "pictures", "downloads"})}
 	// SSH libraries read both before each connection.
 	sshHosts = personal{"the hosts that the user logs in to by SSH", slices.Concat(places.SSHTopics, []string{"remote", "remotes", "deploy", "deploys"})}
 	// openFiles are the descriptors of other processes.

@@ -20,7 +20,7 @@ func lettered(of server, effects ...profile.Effect) Input {
 
 func TestPersonal(t *testing.T) {
 	of := func(text string) server { return server{name: "x", tools: []string{"format_note: " + text}} }
-	tells := of("Formats a markdown text.")
+	tells := of("Formats a markdown text. Purely local.")
 	by := func(program string, e profile.Effect) profile.Effect {
 		e.Program = program
 		return e
