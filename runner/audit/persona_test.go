@@ -50,7 +50,7 @@ func TestPersonas(t *testing.T) {
 	if o := (Plan{}).options(at); o.Inputs.Root != "/home/ada/src/app" || o.Incapable || at.person() {
 		t.Errorf("root %q, incapable %t, person %t", o.Inputs.Root, o.Incapable, at.person())
 	}
-	if len(met) < 7 {
+	if len(met) < 8 {
 		t.Errorf("met %v", met)
 	}
 	plan := Plan{Env: []string{"TZ=UTC"}}
