@@ -272,9 +272,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		defer stopped()
 	process.Stop(stopCtx)
 	})
-	if how.abrupt {
-		conn.Terminate = stop
-	}
+	conn.Terminate = how.parting(stop)
 	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
 	o.result, o.detected = talk.converse(ctx, detecting)
 
@@ -318,7 +316,15 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	return o
 }
 
-// sensitive reports whether a path is planted, or known to the rules.
+// parting returns what ends the server at the end of the session; nil if the end of its stdin does.
+func (how launch) parting(stop func()) func() {
+	if how.abrupt {
+		return stop
+	}
+	return nil
+}
+
+// sensitive reports whether a path is planted, or one that the rules know.
 func (p Plan) sensitive(path string) bool {
 	return rules.Sensitive(path) ||
 		slices.ContainsFunc(p.Decoys.Files, func(f decoy.File) bool { return f.Path == path })

@@ -92,17 +92,28 @@ var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wc
 // process (proc(5)), and the hosts of SSH.
 var byProgram = lazyregexp.New(`^/proc/\d+/(?:environ|maps|fd)$|/\.ssh/known_hosts`)
 
+// accessor returns the program of an access, if what it is decides what the access is for.
+func accessor(e trace.Event, name string) string {
+	matters := byProgram.MatchString
+	if e.Op != trace.OpRead {
+		matters = func(name string) bool {
+			o, _ := places.ObeyedAt(name)
+			return o.Owner != ""
+		}
+	}
+	if !matters(name) {
+		return ""
+	}
+	return e.Program
+}
+
 // files returns the effects of an access to a file.
 func (f Fact) files(e trace.Event) []Fact {
 	f.Path = cut(e.Path, maxPath)
 	if e.Op == trace.OpRead {
 		f.Path = ofProcess.ReplaceAllString(f.Path, "/proc/PID$1")
-		if byProgram.MatchString(f.Path) {
-			f.Program = e.Program
-		}
-	} else if o, _ := places.ObeyedAt(f.Path); o.Owner != "" {
-		f.Program = e.Program
 	}
+	f.Program = accessor(e, f.Path)
 	other := f
 	other.Path = cut(e.Target, maxPath)
 	if strings.HasPrefix(e.Syscall, "symlink") {
