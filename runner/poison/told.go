@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/places"
@@ -204,6 +205,9 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	if place == "" {
 		return verdict{}
 	}
+	if r.contentsInto(all, i) {
+		return verdict{confidence: 0.8, place: place}
+	}
 	_, unread := foreignWords(s)
 	if r.of.Argument != "" && unread && at >= 0 {
 		return verdict{confidence: 0.75, place: place}
@@ -212,12 +216,52 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		if !r.free(s.Tokens[j].Text) {
 			continue
 		}
-		if unread && at >= 0 || j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)) {
+		if unread && at >= 0 || j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)) || s.holds(j, at) {
 			return verdict{confidence: 0.75, place: place}
 		}
 	}
 	return verdict{}
 }
+
+// contentsInto reports whether, in another language than English, a free argument stands beside "the content of" a place.
+func (r *reader) contentsInto(all []sentence, i int) bool {
+	const apart, beside = 14, 12
+	var free []span
+	text := r.text[all[i].Start:all[i].End]
+	for _, t := range all[i].Tokens {
+		if r.free(strings.TrimRightFunc(t.Text, func(c rune) bool { return c >= utf8.RuneSelf })) { // Korean adds particles to a word
+			start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-all[i].Start))])
+			free = append(free, span{start, start + utf8.RuneCountInString(t.Raw)})
+		}
+	}
+	for _, f := range r.foreign(all, i) {
+		for _, p := range f.place {
+			for _, c := range f.parts[partContents] {
+				whole := span{min(p.start, c.start), max(p.end, c.end)}
+				inner := slices.ContainsFunc(free, func(a span) bool { return inOne(a, []span{whole}) })
+				if !inner && f.within([]span{p}, []span{c}, apart) && f.within(free, []span{whole}, beside) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether the argument at i is said to hold what is in the place at a token: "`note`: the lines of ~/.netrc".
+func (s *sentence) holds(i, at int) bool {
+	if !s.any(i+1, i+2, defines) {
+		return false
+	}
+	return s.find(i+2, at-1, func(j int) bool {
+		return held[s.text(j)] && (s.text(j+1) == "of" || s.text(j+1) == "from") || s.text(j) == "what" && s.any(j+1, j+3, keeps)
+	}) >= 0
+}
+
+var (
+	defines = words.SetOf(":", "=", "-", "–", "—", "is", "are", "must", "holds", "carries", "contains", "takes", "has")
+	keeps   = words.SetOf("is", "stands", "stored", "are", "says")
+)
 
 // free reports whether a word names an argument that takes any text, and not a secret or a
 // file by its name.

@@ -30,6 +30,7 @@ const (
 	partSecretly part = "secretly"
 	partRead     part = "reads"
 	partPass     part = "passes"
+	partContents part = "contents" // "the content of"
 	partSecret   part = "secrets"
 	partContext  part = "contexts"
 	partIgnore   part = "ignores"
