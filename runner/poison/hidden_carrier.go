@@ -19,7 +19,11 @@ var (
 	unclosed = lazyregexp.New("(?i)https?://[^\\s\"'`)<>]+[?&][\\w-]+=(?:[\\s\"'`.)]|$)")
 	open     = lazyregexp.New(`(?i)\b(?:append|add|attach|put|include|encode|concatenate|write)(?:ing)?\b[^.\n]{0,100}\b(?:` + talk + `)\b[^.\n]{0,60}?` +
 		"(https?://[^\\s\"'`)<>]+[?&][\\w-]+=)(?:[\\s\"'`.)]|$)")
-	filled = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
+	// blank matches an address with a placeholder of several words, definite and ofItem words of such a placeholder.
+	blank    = lazyregexp.New(`(https?://[^\s)"'<>{}]*)[{<]([^{}<>\n]{3,80})[}>]`)
+	definite = lazyregexp.New(`(?i)\b(?:the|this|our|last|latest|whole|entire|all|so far)\b`)
+	ofItem   = lazyregexp.New(`(?i)\b(?:ids?|uuid|name|number|slug|type|handle|key|e-?mail|address)\b`)
+	filled   = lazyregexp.New(`(?i)\b(?:` + talk + `)\b`)
 	// fills matches a word that says what to fill a placeholder with.
 	fills = lazyregexp.New(`(?i)replac|substitut|fill|insert|encod|where|with`)
 	word  = lazyregexp.New(`\w+`)
@@ -36,6 +40,11 @@ func carrying(text string) (Hidden, bool) {
 	}
 	if m := picture.FindStringSubmatch(text); m != nil {
 		return Hidden{WayMarkup, "a picture whose address takes data along", m[1]}, true
+	}
+	for _, m := range blank.FindAllStringSubmatch(text, maxRuns) {
+		if definite.MatchString(m[2]) && filled.MatchString(m[2]) && !ofItem.MatchString(m[2]) {
+			return Hidden{WayMarkup, "an address that takes data along", m[1] + "{" + m[2] + "}"}, true
+		}
 	}
 	if address := leftOpen(text); address != "" {
 		return Hidden{WayMarkup, "an address that takes data along", address}, true

@@ -123,7 +123,7 @@ func asksSecret(text string) bool { return poison.NamesSecret(text) || paraphras
 
 // paraphrased are secrets that are not called by their names.
 var paraphrased = lazyregexp.New(`(?i)(?:\b(?:your|the|these|those|all|deine|ihre|die|vos|tes|les|sus|tus|las|suas|tuas|as|le|tue)|ваши|твои|все)\s+(?:12|15|18|21|24|twelve|fifteen|eighteen|twenty-four|zwölf|vierundzwanzig|douze|vingt-quatre|doce|veinticuatro|doze|vinte e quatro|dodici|ventiquattro|двенадцать|двадцать четыре)\s+(?:\p{L}+\s+)?` +
-	`(?:words|wörter|mots|palabras|palavras|parole|слов)|\b(?:recovery|backup|seed|secret|mnemonic|wallet)\s+(?:words?|phrase|sentence|list)\b|\b(?:code|digits|number|pin)\b[^.!?\n]{0,30}\b(?:sent|texted|messaged|received|got|arrived|by (?:sms|text|e-?mail)|in (?:the|your) (?:sms|text message|authenticator)|authenticator)\b|` +
+	`(?:words|wörter|mots|palabras|palavras|parole|слов)|\b(?:recovery|backup|seed|secret|mnemonic|wallet)\s+(?:words?|phrase|sentence|list)\b|\b(?:code|digits|number|pin)\b[^.!?\n]{0,30}\b(?:sent|texted|messaged|received|got|arrived|by (?:sms|text|e-?mail)|in (?:the|your) (?:sms|text message|authenticator)|authenticator|(?:\w+ )?(?:in|on|by) (?:the|your) (?:bank\w*|security|2fa|mfa|phone's) (?:app|token|key))\b|` +
 	`\b(?:digits|code|number)\b[^.!?\n]{0,24}\b(?:back|front|reverse) of (?:the|your) (?:\w+\s+)?card\b|\bcard (?:number|code)\b|\bmother's maiden name\b|\b(?:words|phrase|sentence)\b[^.!?\n]{0,40}\b(?:noted|wrote|written|backed) (?:them |it )?(?:down|up|when)\b`)
 
 // freeText reports whether a person may write anything into a field.
@@ -133,14 +133,16 @@ func freeText(field map[string]json.RawMessage) bool {
 }
 
 // entering is how a form asks somebody to write.
-var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b`)
+var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b` +
+	`|(?i)\b(?:eingeben|gib|geben sie|trage|nennen? sie|saisi\w*|entrez|indiquez|introduzca|introduza|ingres[ae]|escrib[ae]|digit[ae]|inserisc\w+|inserire|insira|immett\w+|wpisz|podaj|voer|vul|girin|masukkan|ange|zadejte)\b` +
+	`|(?i:введите|укажите|напишите|введіть|вкажіть|输入|填写|入力|입력|दर्ज|أدخل|nhập)`)
 
 var (
 	// telling is how a model is asked to say what it knows, and known what that is.
 	telling = lazyregexp.New(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|copy|copies|restate|echo|transcribe|translate|begin|start|paste|rewrite|encode|summari[sz]e|include|return|give|provide|share|report|extract|(?:write|set|jot|note) (?:down|out)|recount|recite|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
 	known   = lazyregexp.New(`(?i)\b(?:(?:above|before|preced\w+|prior to|ahead of|earlier than|in front of) (?:this|my|our|the (?:first|current|present)) (?:\w+ )?(?:message|prompt|request|question|turn|line|conversation|note)s?\b|you (?:were|have been|had been) (?:first |initially |originally |already )?(?:told|given|instructed|shown|configured)\b|your (?:context window|configuration|set-?up|first message|guidelines|directives)|(?:your|the) system (?:prompt|message)|what (?:the )?(?:person|user|human|customer|people|somebody|they) (?:has |have |had )?(?:\w+ )?(?:written|said|asked|typed|told|wrote|sent) (?:to )?(?:you|so far|before|earlier|today)\b|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
 		`other (?:mcp )?(?:servers?|tools?)(?:'s?)?|tools? (?:of|from) (?:other|all)|everything (?:the user|you)|(?:the )?user(?:'s|s')? (?:\w+ )?(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?|private keys?)|` +
-		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
+		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|connection strings?|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|(?:appeared|(?:were |was )?(?:mentioned|shown|seen|used|pasted)|came up) (?:earlier|before|above|so far)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
 )
 
 // opened matches a request to read a file of the machine, or to say what is in it.
