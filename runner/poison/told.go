@@ -216,7 +216,10 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		if !r.free(s.Tokens[j].Text) {
 			continue
 		}
-		if unread && at >= 0 || j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)) || s.holds(j, at) {
+		switch {
+		case j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)), s.holds(j, at):
+			return verdict{confidence: 0.8, place: place}
+		case unread && at >= 0:
 			return verdict{confidence: 0.75, place: place}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 // findInjected finds outputs that instruct the model.
 func findInjected(in Input) []draft {
 	var all []draft
+	free := freeArguments(in.Manifest)
 	for _, out := range in.Outputs {
 		text := ownWords(out)
 		injections := poison.Inject(text)
@@ -32,7 +33,7 @@ func findInjected(in Input) []draft {
 		}
 		if len(injections) == 0 {
 			all = append(all, carriers(in, out, text)...)
-			all = append(all, findAuthored(in, out, text)...)
+			all = append(all, findAuthored(in, out, text, free[out.Capability])...)
 		}
 	}
 	return all
@@ -43,13 +44,13 @@ const leastSure = 0.8
 
 // findAuthored finds orders in an answer that the server has made up itself: where it has read no
 // file and asked no machine, the answer is as much its own word as a description, and is read as one.
-func findAuthored(in Input, out Output, text string) []draft {
+func findAuthored(in Input, out Output, text string, free poison.Names) []draft {
 	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Parameters: free, Free: free, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
 	prose := text
-	if aside(out) || json.Valid([]byte(text)) || defines(text) {
+	if aside(out) || out.Kind == report.OutputError || json.Valid([]byte(text)) || defines(text) {
 		prose = plainly(text)
 	}
 	for _, f := range poison.Read(prose, context) {
