@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -49,10 +50,7 @@ func findAuthored(in Input, out Output, text string, free poison.Names) []draft 
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Parameters: free, Free: free, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
-	prose := text
-	if aside(out) || out.Kind == report.OutputError || json.Valid([]byte(text)) || defines(text) {
-		prose = plainly(text)
-	}
+	prose := proseOf(out, text)
 	for _, f := range poison.Read(prose, context) {
 		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
 		switch {
@@ -62,19 +60,22 @@ func findAuthored(in Input, out Output, text string, free poison.Names) []draft 
 			}
 		}
 	}
-	quote := poison.Authored(text, prose)
-	if quote == "" {
-		quote = in.fetchesCode(out, prose)
-	}
-	if quote != "" {
+	if quote := cmp.Or(poison.Authored(text, prose), in.fetchesCode(out, prose)); quote != "" {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil
 }
 
-// fetchesCode returns a command of an answer that runs code of an unknown host, as a condition of a call; "" if there is
-// none. Honest servers name the installers of well-known programs, of their own vendor, and of programs that they looked
-// for in vain.
+// proseOf returns the text of an output, with the texts of JSON in place of it where no document comes.
+func proseOf(out Output, text string) string {
+	if aside(out) || out.Kind == report.OutputError || json.Valid([]byte(text)) || defines(text) {
+		return plainly(text)
+	}
+	return text
+}
+
+// fetchesCode returns a command of an answer that runs code of a host that nobody knows, as a condition of a call; "" if
+// there is none. Vendors send people to installers, and documents quote them.
 func (in Input) fetchesCode(out Output, text string) string {
 	install, ok := poison.Installs(text)
 	if !ok || !install.Resumes && out.Kind != report.OutputError {
