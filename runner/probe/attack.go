@@ -241,19 +241,22 @@ func (s *session) reckon(all []*attacked) {
 	}
 }
 
-// attempt makes one call of an attack, and learns nothing from it.
-func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) error {
-	got, err := s.call(ctx, t, inputs.Case{Arguments: a.Arguments, Shape: inputs.ShapeInvalid})
+// callRaw calls a target with arguments that its form neither made nor learns from.
+func (s *session) callRaw(ctx context.Context, t *target, arguments json.RawMessage) (reply, error) {
+	got, err := s.call(ctx, t, inputs.Case{Arguments: arguments, Shape: inputs.ShapeInvalid})
 	if err != nil {
 		s.missed(t, err)
 	}
 	if errors.Is(err, errGone) {
 		s.result.Attacks.Ended = t.of
 	}
-	a.Answered, a.Accepted, a.Answer = err == nil, got.accepted, beginning(got.text, maxSample)
-	if got.accepted {
-		a.Answer = beginning(said(got.result), maxSample)
-	}
+	return got, err
+}
+
+// attempt makes one call of an attack and enters how it was answered.
+func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) error {
+	got, err := s.callRaw(ctx, t, a.Arguments)
+	a.Answered, a.Accepted, a.Answer = err == nil, got.accepted, beginning(got.said(), maxSample)
 	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxCopied), beginning(a.Honest, maxCopied)
 	s.result.Attempts = append(s.result.Attempts, a)
 	return onlyFatal(err)

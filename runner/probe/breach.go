@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// breach records what is wrong with the last answer that came.
+// breach records a fault of the last answer.
 func (s *session) breach(kind breach.Kind, what string) {
 	var at int64
 	for _, e := range s.result.Ledger {
@@ -21,9 +21,8 @@ func (s *session) breach(kind breach.Kind, what string) {
 	s.wire.watch.Add(kind, what, at)
 }
 
-// inspect looks for names that are missing from the lists, and for tools that have
-// the same. It is for the first lists, when they are whole: what is listed again, or
-// led back to, would count again.
+// inspect looks for listed items without a name, and for tools with the same name. It takes only the first
+// lists, when they are complete, so that nothing counts twice.
 func (s *session) inspect(m manifest.Manifest) {
 	for _, k := range kinds {
 		digests := map[string]string{}
@@ -43,12 +42,12 @@ func (s *session) inspect(m manifest.Manifest) {
 	}
 }
 
-// maxStep is how far the ids of two requests are apart at most.
+// maxStep bounds the distance between the ids of two requests.
 const maxStep = 4096
 
-// nextID is the id of the next request: one that the server cannot know, so that an
-// answer to it that was made before it was asked does not look like one. The first
-// is 1. They stay far below 2^31, as some servers want.
+// nextID returns the id of the next request, which the server cannot predict, so that an
+// answer sent ahead of a request does not match it. The first is 1; all stay far below 2^31, as
+// some servers require.
 func nextID(last int) int {
 	if last == 0 {
 		return 1
@@ -63,11 +62,11 @@ const (
 	maxAsked   = 256
 )
 
-// minOversized is from when on a message is too long, in bytes: not every one that
-// the probe does not take is, for a server asked for all that it has may have a lot.
+// minOversized is the length in bytes of a message that breaks the protocol. The probe refuses shorter ones, too, which
+// a server that is asked for all its data may send rightly.
 const minOversized = 64 << 20
 
-// watch looks at what comes for breaches of the protocol. The zero value is ready.
+// watch checks messages for breaches of the protocol. The zero value is ready to use.
 type watch struct {
 	breach.Record
 	answers breach.Answers
@@ -80,10 +79,10 @@ type watch struct {
 	end, length int64
 }
 
-// came tells of a message, before it is looked at. Messages come one at a time.
+// came records the end and the length of a message. Messages come one at a time.
 func (w *watch) came(l transport.Line) { w.length, w.end = l.End-w.end, l.End }
 
-// sent tells of a request of ours.
+// sent records a request of ours.
 func (w *watch) sent(id int) {
 	w.answers.Sent(strconv.Itoa(id))
 	w.mu.Lock()
@@ -91,14 +90,14 @@ func (w *watch) sent(id int) {
 	w.notices, w.asked = 0, 0
 }
 
-// closed tells that we will not send anything any more.
+// closed records that nothing more will be sent.
 func (w *watch) closed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closing = true
 }
 
-// answered looks at an answer. One with the id null is an error about something that
+// answered checks an answer. The id null is that of an error about a message that
 // the server could not read.
 func (w *watch) answered(m message, l transport.Line) {
 	kind := breach.Malformed
@@ -112,8 +111,7 @@ func (w *watch) answered(m message, l transport.Line) {
 	}
 }
 
-// onNotification looks at a notification, and requested at a request, which could be answered
-// or not.
+// onNotification checks a notification.
 func (w *watch) onNotification(l transport.Line) {
 	w.mu.Lock()
 	w.notices++
@@ -124,6 +122,7 @@ func (w *watch) onNotification(l transport.Line) {
 	}
 }
 
+// onRequest checks a request, which was answered or could not be.
 func (w *watch) onRequest(l transport.Line, answered bool) {
 	w.mu.Lock()
 	w.asked++
@@ -137,8 +136,8 @@ func (w *watch) onRequest(l transport.Line, answered bool) {
 	}
 }
 
-// onMalformed looks at what is no message, and reports whether that is a breach of its own:
-// it is meant to be a message, or there is nothing else that it could be.
+// onMalformed checks a line that is not a message, and reports whether that is a breach of the protocol:
+// it is meant as a message, or nothing else may be sent there.
 func (w *watch) onMalformed(l transport.Line, http bool) bool {
 	text := bytes.TrimSpace(l.Text)
 	switch {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// budget is the time that there is for calls; without an end there is no bound.
+// budget is the time for calls; a zero end means no bound.
 type budget struct{ begin, end time.Time }
 
-// newBudget leaves of the time until the deadline what the lists and the idle
-// time at the end of the session take, and what is kept, as far as that is no more than half.
+// newBudget reserves, out of the time until the deadline, what the lists and the idle time at the end of
+// the session take, and what is kept for later sessions, at most half.
 func newBudget(ctx context.Context, idle, kept time.Duration) budget {
 	b := budget{begin: time.Now()}
 	if deadline, has := ctx.Deadline(); has {
@@ -25,7 +25,7 @@ func (s *session) kept() time.Duration {
 	return 2*time.Duration(s.options.Following)*time.Since(s.began) - s.options.Reserved
 }
 
-// left returns how much of it there is; bounded is false when there is no bound.
+// left returns the remaining time; bounded is false without a bound.
 func (b budget) left() (left time.Duration, bounded bool) {
 	if b.end.IsZero() {
 		return 0, false
@@ -33,7 +33,7 @@ func (b budget) left() (left time.Duration, bounded bool) {
 	return time.Until(b.end), true
 }
 
-// leastLeft is with how little time left nothing is begun.
+// leastLeft is the least time in which anything is begun.
 const leastLeft = 50 * time.Millisecond
 
 // hasTime reports whether there is time for anything more.
@@ -42,14 +42,14 @@ func (s *session) hasTime() bool {
 	return !bounded || left > leastLeft
 }
 
-// refusedShares is how many shares of the time a target has while it has accepted no call.
+// refusedShares is the number of shares of the time for a target that has accepted no call.
 const refusedShares = 4
 
-// affords reports whether there is time for a call of a target. Each has its first
-// before any has more than its share: what it may need for another one has to fit
-// its own, and must leave the shares of those that had none. What has refused every call
-// has several shares, for what others leave is best spent there. The first call of a
-// round may be beyond its share while more than half of the time is left.
+// affords reports whether there is time for a call of a target. Every target gets its first call
+// before any exceeds its share: another call has to fit into the target's own share, and must leave the
+// shares of those without a call. A target that has refused every call has several shares, because time
+// that is left over is best spent there. The first call of a round may exceed the share while more than
+// half of the time is left.
 func (s *session) affords(t *target) bool {
 	left, bounded := s.budget.left()
 	switch {
@@ -70,17 +70,17 @@ func (s *session) affords(t *target) bool {
 	return ample || t.spent+t.slowest <= own && left-t.slowest >= share*time.Duration(s.waiting)
 }
 
-// leastPatience is the least time that a first call has, once another has kept us waiting.
+// leastPatience is the least time for a first call, once another has timed out.
 const leastPatience = 2 * time.Second
 
-// firstShares is how many shares the first slow call has while others wait for their first call.
+// firstShares is the number of shares for the first slow call while others wait for their first call.
 const firstShares = 4
 
-// promptPatience is how long a target that answered promptly in an earlier session has to answer
-// at least, so that a slow machine is not taken for a server that stalls.
+// promptPatience is the least time-out of a target that answered promptly in an earlier session, so that a
+// slow machine is not mistaken for a stalling server.
 const promptPatience = 10 * time.Second
 
-// longest is how long a call of a target may take at most.
+// longest returns the longest time-out of a call of a target.
 func (s *session) longest(t *target) time.Duration {
 	if s.options.Prompt[t.of] {
 		return max(s.options.CallTimeout, promptPatience)

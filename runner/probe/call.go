@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// maxInputRounds is how often one call is sent again because the server answered
-// that it needs input (revision 2026-07-28).
+// maxInputRounds bounds how often one call is sent again with input that the server asked for
+// (revision 2026-07-28).
 const maxInputRounds = 4
 
 // methods call a kind.
@@ -22,7 +22,7 @@ var methods = map[report.CapabilityKind]string{
 	report.CapabilityResourceTemplate: "resources/read", report.CapabilityPrompt: "prompts/get",
 }
 
-// reply is how a call was answered.
+// reply is the answer to a call.
 type reply struct {
 	// accepted: a result came, and it does not say that it is an error.
 	accepted bool
@@ -31,8 +31,16 @@ type reply struct {
 	text string
 }
 
-// call calls once, and answers what input the server asks for in the result; one
-// that asks again and again has not accepted the call. Errors are those of ask
+// said returns the text of the result, or of the error.
+func (r reply) said() string {
+	if r.accepted {
+		return said(r.result)
+	}
+	return r.text
+}
+
+// call calls once, and provides the input that the server asks for in the result. A server
+// that keeps asking has not accepted the call. Errors are those of ask
 // without those that are answers; see refusal.
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
 	if told := s.wire.conn.Calling; told != nil {
@@ -62,8 +70,7 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 		}
 		result := manifest.Object(raw)
 		if manifest.Text(result["resultType"]) != "input_required" {
-			failed := string(result["isError"]) == "true"
-			if failed {
+			if string(result["isError"]) == "true" {
 				return reply{text: said(raw)}, nil
 			}
 			return reply{accepted: result != nil, result: raw}, nil

@@ -12,14 +12,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// maxParameters is for how many arguments of one capability completions are asked
-// for, maxCompletions for how many in all.
+// The bounds of completions: arguments of one capability, and requests in all.
 const (
 	maxParameters  = 16
 	maxCompletions = 128
 )
 
-// promptArguments are the names in the "arguments" of a prompt.
+// promptArguments returns the names in the "arguments" of a prompt.
 func promptArguments(raw json.RawMessage) (names []string) {
 	list, _ := array(raw)
 	for _, argument := range list {
@@ -30,10 +29,10 @@ func promptArguments(raw json.RawMessage) (names []string) {
 	return names
 }
 
-// expressions are those of a URI template (RFC 6570, section 2.2).
+// expressions matches those of a URI template (RFC 6570, section 2.2).
 var expressions = lazyregexp.New(`\{[+#./;?&]?([^{}]+)\}`)
 
-// templateVariables are the names in a URI template.
+// templateVariables returns the names in a URI template.
 func templateVariables(template string) (names []string) {
 	for _, found := range expressions.FindAllStringSubmatch(template, maxParameters) {
 		for variable := range strings.SplitSeq(found[1], ",") {
@@ -46,8 +45,8 @@ func templateVariables(template string) (names []string) {
 	return names
 }
 
-// complete asks for values of the arguments of prompts and templates, for the pool.
-// What one argument offers goes along when the next is asked for.
+// complete requests values for the arguments of prompts and templates, for the pool.
+// A request for one argument names the values of those before it.
 func (s *session) complete(ctx context.Context, targets []*target) error {
 	if _, has := s.advertised["completions"]; !has {
 		return nil
@@ -90,8 +89,7 @@ func (s *session) completions(ctx context.Context, t *target) error {
 	return nil
 }
 
-// prefixes: what completions are asked to begin with: some offer nothing for
-// nothing.
+// prefixes of completions, tried in turn: some servers offer nothing for an empty one.
 var prefixes = []string{"", "1", "a"}
 
 // completion asks for the values of one argument; values is nil when they were

@@ -12,7 +12,7 @@ import (
 // maxAccepted bounds arguments that are kept as accepted, in bytes.
 const maxAccepted = 64 << 10
 
-// account fills in how far everything was exercised, and what was left out.
+// account fills in how far each capability was exercised, and what was left out.
 func (s *session) account() {
 	c := &s.result.Coverage
 	c.Calls, s.result.Accepted, s.result.Prompt = s.tally, map[string]json.RawMessage{}, map[report.Capability]bool{}
@@ -43,7 +43,7 @@ func (s *session) account() {
 	}
 }
 
-// exercised returns where a kind is counted.
+// exercised returns the counters of a kind.
 func exercised(c *report.Coverage, kind report.CapabilityKind) *report.Exercised {
 	switch kind {
 	case report.CapabilityTool:
@@ -57,7 +57,7 @@ func exercised(c *report.Coverage, kind report.CapabilityKind) *report.Exercised
 	}
 }
 
-// count counts one more that is listed.
+// count adds one listed item.
 func count(in *report.Exercised, called, accepted bool) {
 	in.Listed++
 	if called {
@@ -68,12 +68,11 @@ func count(in *report.Exercised, called, accepted bool) {
 	}
 }
 
-// maxNamed is how many of those left out a message names.
-const maxNamed = 3
+const maxNamed = 3 // in a message
 
-// reportUncalled enters that capabilities were never called: for want of time, or because
-// it was asked for. What was not exercised was not audited. Nor was a server none of whose
-// tools accepted a call, where calls had no answer.
+// reportUncalled marks the session incomplete if capabilities were never called, for want of time or by
+// request, because what was not exercised was not audited. The same holds for a server that left calls
+// unanswered, and none of whose tools accepted one.
 func (s *session) reportUncalled() {
 	for _, why := range []struct {
 		reason  report.Reason
@@ -93,7 +92,7 @@ func (s *session) reportUncalled() {
 	}
 }
 
-// uncalled are the targets that were never called, for some reasons.
+// uncalled returns the targets that were never called for one of some reasons.
 func (s *session) uncalled(reasons []string) (all []string) {
 	for _, t := range s.targets {
 		if t.sent == 0 && slices.Contains(reasons, t.skipped) {
@@ -103,7 +102,7 @@ func (s *session) uncalled(reasons []string) (all []string) {
 	return all
 }
 
-// named are the first of some names.
+// named joins the first of some names, and says how many more there are.
 func named(all []string) string {
 	text := strings.Join(all[:min(len(all), maxNamed)], ", ")
 	if more := len(all) - maxNamed; more > 0 {

@@ -103,9 +103,9 @@ func (s *session) other(t *target, c inputs.Case, n int) inputs.Case {
 
 // keep keeps an answer that is unlike those that are known.
 func (s *session) keep(got reply, c inputs.Case, known map[string]bool) {
-	kind, text := report.OutputError, got.text
+	kind, text := report.OutputError, got.said()
 	if got.accepted {
-		kind, text = report.OutputResult, said(got.result)
+		kind = report.OutputResult
 	}
 	switch like := WithoutDigits(unechoed(text, c.Arguments)); {
 	case known[like]:

@@ -11,7 +11,7 @@ import (
 // codeMethodNotFound is "method not found" (JSON-RPC 2.0, section 5.1).
 const codeMethodNotFound = -32601
 
-// maxSample is how much of a bad message is kept, in bytes.
+// maxSample bounds the kept part of a bad message, in bytes.
 const maxSample = transport.MaxSample
 
 // message is a JSON-RPC message (https://www.jsonrpc.org/specification). Which
@@ -31,7 +31,7 @@ type rpcError struct {
 	data    json.RawMessage
 }
 
-// Error is the code and the text, which is the server's: bounded and quoted.
+// Error returns the code and the server's text, bounded and quoted.
 func (e *rpcError) Error() string {
 	return fmt.Sprintf("error %d: %q", e.Code, sample([]byte(e.Message)))
 }
@@ -84,5 +84,5 @@ func (m message) isResponse() bool { return m.method == "" && m.id != nil }
 // isRequest: a request has a method and an id.
 func (m message) isRequest() bool { return m.method != "" && m.id != nil }
 
-// sample is the beginning of a text for people.
+// sample returns the beginning of a text for people.
 func sample(text []byte) string { return transport.Sample(text) }

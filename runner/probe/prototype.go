@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -74,10 +73,7 @@ func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacke
 		if err != nil {
 			return nil, "", err
 		}
-		text := got.text
-		if got.accepted {
-			text = said(got.result)
-		}
+		text := got.said()
 		if slices.Contains(inputs.Marks([]byte(text)), c.Mark) && !strings.Contains(text, "proto") {
 			return other, beginning(text, maxSample), nil
 		}
@@ -85,19 +81,12 @@ func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacke
 	return nil, "", nil
 }
 
-// callWith calls a target with some arguments.
+// callWith calls a target with some arguments, while there is time.
 func (s *session) callWith(ctx context.Context, each *attacked, arguments json.RawMessage) (reply, error) {
 	if !s.hasTime() {
 		return reply{}, nil
 	}
-	got, err := s.call(ctx, each.target, inputs.Case{Arguments: arguments, Shape: inputs.ShapeInvalid})
-	if err != nil {
-		s.missed(each.target, err)
-	}
-	if errors.Is(err, errGone) {
-		s.result.Attacks.Ended = each.of
-	}
-	return got, err
+	return s.callRaw(ctx, each.target, arguments)
 }
 
 // askedBehind returns other tools that have arguments and change little.

@@ -3,12 +3,10 @@ package probe
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
-	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
@@ -16,7 +14,7 @@ import (
 const maxKnown = 16
 
 // callUnlisted calls tools by names that no list has: those of Plan.Unlisted, and those in the server's own
-// texts. Whoever accepts a name that no tool has accepts any, and shows nothing. The error is one that ends the session.
+// texts. A server that accepts a made-up name accepts any, which shows nothing. An error ends the session.
 func (s *session) callUnlisted(ctx context.Context) error {
 	all := s.options.Calls == report.CallsAll || s.options.Calls == ""
 	if len(s.options.Attack.Unlisted) == 0 || !s.result.Listed || len(s.tools) == 0 || !all {
@@ -47,13 +45,13 @@ func (s *session) tryUnlisted(ctx context.Context) error {
 			}
 		}
 		if got.accepted {
-			s.result.Unlisted = append(s.result.Unlisted, attack.Taken{Name: name, Answer: beginning(said(got.result), maxSample)})
+			s.result.Unlisted = append(s.result.Unlisted, attack.Taken{Name: name, Answer: beginning(got.said(), maxSample)})
 		}
 	}
 	return nil
 }
 
-// unlisted returns the names to call. Those that stand in a refusal come first.
+// unlisted returns the names to call, those in a refusal first.
 func (s *session) unlisted(refusal string) (names []string) {
 	texts := refusal + "\n" + manifest.Text(s.result.Manifest.Instructions)
 	for _, item := range manifest.Items(report.CapabilityTool, s.result.Manifest.Tools) {
@@ -67,16 +65,8 @@ func (s *session) unlisted(refusal string) (names []string) {
 	return names
 }
 
-// callNamed calls a tool that is no target. Any error ends the series: who leaves such a call without an
-// answer takes the time of the attempts.
+// callNamed calls a tool that is not a target. Any error ends the series, because waiting for an answer
+// takes the time of the attempts.
 func (s *session) callNamed(ctx context.Context, name string, arguments json.RawMessage) (reply, error) {
-	t := &target{of: report.Capability{Kind: report.CapabilityTool, Name: name}}
-	got, err := s.call(ctx, t, inputs.Case{Arguments: arguments, Shape: inputs.ShapeInvalid})
-	if err != nil {
-		s.missed(t, err)
-	}
-	if errors.Is(err, errGone) {
-		s.result.Attacks.Ended = t.of
-	}
-	return got, err
+	return s.callRaw(ctx, &target{of: report.Capability{Kind: report.CapabilityTool, Name: name}}, arguments)
 }
