@@ -40,12 +40,12 @@ func findInjected(in Input) []draft {
 	return all
 }
 
-// leastSure is how sure the reader of descriptions has to be of an answer.
+// leastSure is the least confidence of a finding about an answer that is read as a description.
 const leastSure = 0.8
 
-// findAuthored finds orders in an answer that the server has made up itself: where it has read no
-// file and asked no machine, the answer is as much its own word as a description, and is read as one.
-func findAuthored(in Input, out Output, text string, free poison.Names) []draft {
+// findAuthored finds orders in an answer that the server wrote itself: if it has read no file and contacted no
+// machine, the answer is read like a description.
+func findAuthored(in Input, out Output, text string) []draft {
 	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
@@ -66,42 +66,14 @@ func findAuthored(in Input, out Output, text string, free poison.Names) []draft 
 	return nil
 }
 
-// proseOf returns the text of an output, with the texts of JSON in place of it where no document comes.
-func proseOf(out Output, text string) string {
-	if aside(out) || out.Kind == report.OutputError || json.Valid([]byte(text)) || defines(text) {
-		return plainly(text)
-	}
-	return text
-}
-
-// fetchesCode returns a command of an answer that runs code of a host that nobody knows, as a condition of a call; "" if
-// there is none. Vendors send people to installers, and documents quote them.
-func (in Input) fetchesCode(out Output, text string) string {
-	install, ok := poison.Installs(text)
-	if !ok || !install.Resumes && out.Kind != report.OutputError {
-		return ""
-	}
-	_, known := squat.Site(install.Host)
-	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) || in.namesMissing(text) {
-		return ""
-	}
-	return install.Quote
-}
-
-// namesMissing reports whether a text names a program that the server looked for in vain.
-func (in Input) namesMissing(text string) bool {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
-	return slices.ContainsFunc(in.Missing, func(name string) bool { return slices.Contains(words, strings.ToLower(name)) })
-}
-
-// rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a frame
-// of its own and give to no model: most of it is code.
+// rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a separate
+// frame and give to no model: most of it is code.
 func rendered(out Output) bool {
 	return out.Capability.Kind == report.CapabilityResource && strings.HasPrefix(out.Capability.Name, "ui://")
 }
 
-// aside reports whether an output stands beside an answer: a log, progress, what completes an argument. No document comes
-// that way, and nobody has to know there what is to be called next.
+// aside reports whether an output is not an answer: a log, progress, the completion of an argument. Documents do not come
+// that way, and instructions about further calls do not belong there.
 func aside(out Output) bool {
 	return out.Kind == report.OutputNotification || out.Kind == report.OutputList
 }
@@ -110,8 +82,8 @@ func aside(out Output) bool {
 // descriptions are read one by one, as those of a manifest are.
 func defines(text string) bool { return strings.Count(text, `"description":`) > 1 }
 
-// plainly is a text with the texts of the JSON that is in it in place of that, each by itself: within quotes it would be a
-// word of a sentence. Of JSON that was cut off, what is left is as it stands.
+// plainly replaces the JSON in a text by the strings in it, each as a paragraph, because quoted ones are not read as
+// sentences. The rest of truncated JSON stays as it is.
 func plainly(text string) string {
 	at := strings.IndexAny(text, "{[")
 	if at < 0 {
@@ -136,7 +108,7 @@ func plainly(text string) string {
 	}
 }
 
-// fetched reports whether what a capability answers may be somebody else's: it has read a file, run a program or
+// fetched reports whether the answers of a capability may have another author: it has read a file, run a program or
 // connected to something.
 func (in Input) fetched(of report.Capability) bool {
 	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
@@ -148,7 +120,7 @@ func (in Input) fetched(of report.Capability) bool {
 	})
 }
 
-// carriers are pictures that an output has the model put data into the address of.
+// carriers finds pictures into whose address the model is to put data.
 func carriers(in Input, out Output, text string) []draft {
 	var all []draft
 	for _, h := range poison.Hide(text, poison.Answered, poison.WayMarkup) {
@@ -157,8 +129,7 @@ func carriers(in Input, out Output, text string) []draft {
 	return all
 }
 
-// findUnseen finds outputs that hide something in one way. A comment in a page is
-// read as the rest of the page is.
+// findUnseen finds outputs with text that is hidden in one way.
 func findUnseen(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
@@ -192,7 +163,7 @@ func outputDraft(in Input, out Output, severity report.Severity, what, detail st
 	}
 }
 
-// kindOf returns what an output is, with its article.
+// kindOf names an output, with an article.
 func kindOf(out report.Output) string {
 	switch out.Kind {
 	case report.OutputError:
@@ -208,16 +179,15 @@ func kindOf(out report.Output) string {
 	}
 }
 
-// prompting tells of an output whether it is there to instruct the model.
+// prompting reports whether an output is meant to instruct the model.
 func prompting(out Output) bool {
 	return out.Capability.Kind == report.CapabilityPrompt && !aside(out) || out.Kind == report.OutputRequest
 }
 
-// minEcho is the shortest value that is taken for an echo, in bytes; what is shorter
-// is a word like any other.
+// minEcho is the length of the shortest value that counts as an echo, in bytes.
 const minEcho = 8
 
-// ownWords is an output without what it gives back of the arguments.
+// ownWords returns an output without the arguments that it repeats.
 func ownWords(out Output) string {
 	var arguments any
 	if json.Unmarshal([]byte(out.Arguments), &arguments) != nil {

@@ -24,8 +24,7 @@ func findPersistence(in Input) []draft {
 	}, profile.KindWrite), findPlanted(in)...)
 }
 
-// findPlanted finds commands that a call put into a file that it was given and had read: the audit's own files have
-// none.
+// findPlanted finds commands that a call added to a file of the audit, which has none.
 func findPlanted(in Input) []draft {
 	own := map[string]bool{} // commands that the server writes into its own files, too
 	for _, e := range in.Profile.Effects {
@@ -55,8 +54,7 @@ func (in Input) rewrites(e profile.Effect) bool {
 	})
 }
 
-// persists reports whether a change is of what runs or is obeyed when the server is gone, and
-// is not declared.
+// persists reports whether a change outlives the server, in a file that is run or obeyed later, and is not declared.
 func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obeyed, why string, found bool) {
 	o, ok := in.lasting(e)
 	if !ok {
@@ -76,16 +74,10 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 	return o, "nothing in its declaration speaks of that", true
 }
 
-// isNamed reports whether the server has the name of a program: its configuration is the server's own.
-func (in Input) isNamed(program string) bool {
-	return slices.Contains(words.OfName(manifest.Text(in.Manifest.ServerName)), program)
-}
-
-// lasting returns the kind of a file that something runs or obeys when the server is gone: by
-// its name, or because it is the server's own code.
+// lasting returns the kind of a file that is run or obeyed later: by its name, or because it is the server's own code.
 func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 	name := e.Path
-	if replaced(e) { // who puts a link, or another directory, in place of one has put there all that is in it
+	if replaced(e) { // a link, or another directory, brings along all its files
 		name += "/"
 	}
 	if o, ok := places.ObeyedAt(name); ok {
@@ -97,31 +89,26 @@ func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 	return places.Obeyed{What: "the server's own code, which runs at its next start"}, in.ownCode(e)
 }
 
-// replaced reports whether an effect puts something that is elsewhere in place of a path.
+// replaced reports whether an effect puts an existing file or directory in place of a path.
 func replaced(e profile.Effect) bool {
 	return slices.ContainsFunc([]string{"rename", "symlink", "link"}, func(call string) bool { return strings.HasPrefix(e.Operation, call) })
 }
 
-// sources are the endings of what runs as it is.
+// sources are the endings of files that run without being built.
 var sources = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".so", ".node", ".rb"}
 
-// ownCode reports whether a call changed the program that is the server, or a module that is
-// installed beside it. A package manager that is run changes modules, and says so.
+// ownCode reports whether a call changed the server's program, or a module that is installed beside it. It
+// leaves out servers that run a package manager.
 func (in Input) ownCode(e profile.Effect) bool {
 	if !asked(e.Phase) || !slices.Contains(sources, path.Ext(e.Path)) || in.installs() {
 		return false
 	}
 	if places.Packaged(e.Path) {
-		return !cached(e.Path)
+		return !strings.Contains(e.Path, "/.cache/") && !strings.Contains(e.Path, "/__pycache__/")
 	}
 	return slices.ContainsFunc(in.Command, func(arg string) bool {
 		return arg == e.Path || in.Dir != "" && path.Join(in.Dir, arg) == e.Path
 	})
-}
-
-// cached reports whether a file among packages is a cache that tools keep there.
-func cached(name string) bool {
-	return strings.Contains(name, "/.cache/") || strings.Contains(name, "/__pycache__/")
 }
 
 // installs reports whether a package manager starts the server, or was started by it.

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// subject begins a sentence: who did it, and when where that is not plain.
+// subject begins a sentence with who did it, and when, if not during a call.
 func subject(e profile.Effect) string {
 	if e.Phase == report.PhaseInstall {
 		return "While it was installed, " + name(e.Capability)
@@ -44,7 +44,7 @@ func subject(e profile.Effect) string {
 	}
 }
 
-// name is a capability as a sentence names it.
+// name returns the name of a capability for a sentence.
 func name(c report.Capability) string {
 	if c.Kind == report.CapabilityServer || c.Kind == "" {
 		return "the server"
@@ -52,7 +52,7 @@ func name(c report.Capability) string {
 	return clean(c.String(), 100)
 }
 
-// whose returns where a clause stands, and what it says: "its description says ...", "the
+// whose quotes a clause with its place: "its description says ...", "the
 // server's instructions say ...", "the declared scope says that it may write nothing".
 func whose(clause scope.Clause, of report.Capability) string {
 	switch clause.Source {
@@ -79,9 +79,8 @@ func whose(clause scope.Clause, of report.Capability) string {
 // quoted quotes a text of the server for people.
 func quoted(text string) string { return `"` + clean(text, 200) + `"` }
 
-// clean makes a text of the server harmless for a terminal and a log: no
-// control or format characters (which could hide or reorder it), one line, at
-// most so many bytes.
+// clean makes a text of the server safe for a terminal and a log: one line without
+// control and format characters (which could hide or reorder it), of at most so many bytes.
 func clean(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -95,7 +94,7 @@ func clean(text string, most int) string {
 	return report.Cut(text, most)
 }
 
-// sentence joins its parts and puts a full stop behind what has none.
+// sentence formats a text and ends it with a full stop.
 func sentence(format string, args ...any) string {
 	text := fmt.Sprintf(format, args...)
 	if slices.ContainsFunc([]string{".", `."`, `!"`, "…", `…"`}, func(end string) bool { return strings.HasSuffix(text, end) }) {

@@ -11,14 +11,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// Sensitive reports whether a path is one that the rules know: noise never hides it.
+// Sensitive reports whether the rules know a path, so that it is never noise.
 func Sensitive(name string) bool {
 	_, ok := places.Locate(name)
 	return ok
 }
 
-// speaks reports whether a declaration has one of the topics. Of a topic of several
-// words it has to have them all, anywhere.
+// speaks reports whether a declaration mentions one of the topics. A topic of several words needs
+// all of them, anywhere.
 func speaks(d scope.Declaration, topics []string) bool {
 	return slices.ContainsFunc(topics, func(topic string) bool {
 		for word := range strings.FieldsSeq(topic) {
@@ -30,10 +30,8 @@ func speaks(d scope.Declaration, topics []string) bool {
 	})
 }
 
-// unasked reports whether a read of a routine file goes without saying: a package
-// manager that starts the server, or that looks for a newer one of it, and a
-// client that is about to connect, or to send by a connection that it has, read it
-// whatever it was written for.
+// unasked reports whether a read of a routine file is ordinary: package managers read it when they start the
+// server or check for updates, and so do HTTP clients before they connect or send.
 func unasked(in Input, e profile.Effect) bool {
 	if !asked(e.Phase) {
 		return true

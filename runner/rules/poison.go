@@ -42,7 +42,7 @@ func directives(in Input) []directive {
 	return all
 }
 
-// directing reads those texts of a manifest that are fresh.
+// directing reads the texts of a manifest that are fresh.
 func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
 	named, arguments, switches := namesIn(m), map[report.Capability]poison.Names{}, map[text]bool{}
 	eachText(m, func(of report.Capability, field, is string) {
@@ -81,7 +81,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	return all
 }
 
-// toolNames has the names of all tools and prompts, and their words; family is the prefix of all tools' names.
+// toolNames holds the names of all tools and prompts, and their words; family is the prefix of all tools' names.
 type toolNames struct {
 	tools, kinds poison.Names
 	family       string
@@ -109,8 +109,8 @@ func isTool(of report.Capability, field string) bool {
 	return field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt)
 }
 
-// reads reports whether the server itself has read a secret of the kind that a place holds, so
-// that a text that names the place says what the server does.
+// reads reports whether the server itself has read a secret of the kind that a place holds, so that a text
+// with that place describes the server.
 func (in Input) reads(of report.Capability, place string) bool {
 	named, ok := places.Locate(place)
 	return place != "" && ok && slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
@@ -119,7 +119,7 @@ func (in Input) reads(of report.Capability, place string) bool {
 	})
 }
 
-// freeArguments are the arguments of each tool that take any text.
+// freeArguments returns the arguments of each tool that take any text.
 func freeArguments(m manifest.Manifest) map[report.Capability]poison.Names {
 	all := map[report.Capability]poison.Names{}
 	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
@@ -137,7 +137,7 @@ func freeArguments(m manifest.Manifest) map[report.Capability]poison.Names {
 	return all
 }
 
-// argumentOf is the argument whose text a field of the manifest is; "" for none that takes any text.
+// argumentOf returns the free argument that a field of the manifest belongs to; "" for none.
 func argumentOf(field string, free poison.Names) string {
 	of, _, ok := strings.Cut(strings.TrimPrefix(field, "inputSchema.properties."), ".")
 	if !ok || of == field || !free.Has(of) {
@@ -146,18 +146,18 @@ func argumentOf(field string, free poison.Names) string {
 	return of
 }
 
-// ownWord tells of a text of the manifest whether it is the name of an argument of
-// the tool, or a value that one can have.
+// ownWord reports whether a text of the manifest is the name of an argument of the tool, or a value of one.
 func ownWord(field, text string) bool {
-	last := field[strings.LastIndexByte(field, '.')+1:]
-	return len(text) <= 100 && (last == "properties" || last == "enum" || last == "const" || last == "default" || last == "required" || field == "arguments" || field == "arguments.name")
+	return len(text) <= 100 && (slices.Contains([]string{"properties", "enum", "const", "default", "required"}, lastOf(field)) || field == "arguments" || field == "arguments.name")
 }
 
-// textKind returns what a text is in the manifest, by its path.
+// lastOf returns the last part of a field's path.
+func lastOf(field string) string { return field[strings.LastIndexByte(field, '.')+1:] }
+
+// textKind returns the kind of a text in the manifest, by its path.
 func textKind(of report.Capability, field string) poison.Kind {
 	first, _, _ := strings.Cut(field, ".")
-	last := field[strings.LastIndexByte(field, '.')+1:]
-	switch {
+	switch last := lastOf(field); {
 	case of.Kind == report.CapabilityServer && field == "instructions":
 		return poison.KindInstructions
 	case last == "name" || last == "properties" || last == "required":
@@ -189,7 +189,7 @@ func directed(technique poison.Technique, severity report.Severity) func(Input) 
 	}
 }
 
-// doings say what a passage does, for the middle of a sentence.
+// doings describe what a passage does, for the middle of a sentence.
 var doings = map[poison.Technique]string{
 	poison.Authority:         "claims authority over the model's other instructions",
 	poison.ToolSequence:      "orders a call of another tool",
@@ -215,7 +215,7 @@ func directingDraft(in Input, d directive) draft {
 	}
 }
 
-// inLaunch says of a sentence in which launch it holds, unless that is the exercise.
+// inLaunch names the launch that a sentence is about, unless that is the exercise.
 func inLaunch(when, sentence string) string {
 	if when == "" {
 		return sentence

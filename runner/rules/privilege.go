@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// listenTopics are the words of who says that it listens.
+// listenTopics are words by which a declaration speaks of listening.
 var listenTopics = []string{"listen", "listens", "listening", "listener", "webhook", "webhooks", "callback", "websocket", "inspector",
 	"dashboard", "0.0.0.0", "bind", "binds", "mdns", "upnp"}
 
@@ -36,8 +36,8 @@ func findListeners(in Input) []draft {
 	}, profile.KindListen)
 }
 
-// audited is the port by which the audit talks to the server; 0 where it is none. Where
-// no port was named, it is the first that the server listens on where the audit reaches it.
+// audited returns the port by which the audit talks to the server; 0 for none. If no port was given, it is the
+// first that the server listens on and the audit can reach.
 func (in Input) audited() int {
 	if !plan.ByName(in.Transport).Listens {
 		return 0
@@ -54,11 +54,10 @@ func (in Input) audited() int {
 	return 0
 }
 
-// elevating are the programs that give another user's rights.
+// elevating are programs that give another user's rights.
 var elevating = map[string]bool{"sudo": true, "su": true, "doas": true, "pkexec": true, "sudoedit": true, "gksudo": true}
 
-// elevates reports whether a program was started to get another user's rights, of which
-// nothing speaks.
+// elevates reports whether a program was started to get another user's rights without a declaration.
 func (in Input) elevates(e profile.Effect) bool {
 	if !elevating[path.Base(e.Path)] || e.Error == "ENOENT" || e.Phase == report.PhaseStartup ||
 		in.Scope.Covering(e.Capability).Mentions("sudo", "su", "doas", "root", "privileged", "administrator", "elevated") {

@@ -10,12 +10,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// manySecrets is in how many places an honest program looks for secrets at most, less one: those of
-// the library of one cloud or two, and of a key.
+// manySecrets is the least number of places with secrets that is suspicious: the libraries of one or two clouds look in
+// fewer.
 const manySecrets = 4
 
-// findProbing finds who looks for secrets that are not there, that it may not read, or
-// that it does not open: in many places, or in one where nobody has anything to look for.
+// findProbing finds searches for secrets that do not exist, may not be read, or are not opened: in many places, or in
+// one where no honest program looks.
 func findProbing(in Input) []draft {
 	walked, own := in.listed(), in.ownPaths()
 	searches := map[report.Capability]*search{}
@@ -50,13 +50,13 @@ func findProbing(in Input) []draft {
 	return drafts
 }
 
-// search has the places where a capability looked for secrets, and the kinds of secrets in order.
+// search records where a capability looked for secrets, and the kinds of secrets in order.
 type search struct {
 	places map[string]bool
 	kinds  []string
 }
 
-// adds reports whether a place is another one for a kind of secret.
+// adds adds a place for a kind of secret, and reports whether it is new.
 func (s *search) adds(kind, place string) bool {
 	at := kind + " " + place
 	if s.places[at] {
@@ -69,8 +69,7 @@ func (s *search) adds(kind, place string) bool {
 	return true
 }
 
-// vicinity returns the first part of a name below the home, or below a directory where each program has its own
-// (XDG): places with the same one count once.
+// vicinity returns the entry of the home, or of an XDG directory, that a path lies in: several places in one count once.
 func (g ownPaths) vicinity(name string) string {
 	inside, _ := g.inHome(name)
 	for _, dir := range xdgDirs {
@@ -78,12 +77,10 @@ func (g ownPaths) vicinity(name string) string {
 			inside = below
 		}
 	}
-	first, _, _ := strings.Cut(inside, "/")
-	return first
+	return firstOf(inside)
 }
 
-// listed returns the directories that were listed: whoever goes through one by its list
-// looks at all that is in it, and for nothing by its name.
+// listed returns the directories that were listed: a program that walks one looks at all its entries, whatever their names.
 func (in Input) listed() map[string]bool {
 	all := map[string]bool{}
 	for _, e := range in.Profile.Effects {
@@ -94,7 +91,7 @@ func (in Input) listed() map[string]bool {
 	return all
 }
 
-// lookedFor returns what somebody looked for; alone: to have looked is enough.
+// lookedFor returns what an effect looked for. alone: one such look is a finding.
 func lookedFor(e profile.Effect) (what string, alone bool) {
 	if e.Kind == profile.KindExec {
 		if watching[path.Base(e.Path)] && e.Error != "" {
@@ -117,11 +114,11 @@ func lookedFor(e profile.Effect) (what string, alone bool) {
 	return at.What, strings.HasSuffix(e.Path, "/serviceaccount/token") // no runtime looks there by itself
 }
 
-// ofInit says whether this is a container, by a convention of systemd (CONTAINER_INTERFACE): programs look there
-// for that. The server's parent is another process, in the sandbox and in a Pod.
+// ofInit tells programs whether they run in a container, by a convention of systemd (CONTAINER_INTERFACE). The server's
+// parent is another process, in the sandbox and in a Pod.
 const ofInit = "/proc/1/environ"
 
-// secretOf returns the kind of secret that an access was after.
+// secretOf returns the kind of secret that an access was meant for.
 func secretOf(e profile.Effect) (places.Secret, bool) {
 	if e.Kind == profile.KindRead {
 		return places.Locate(e.Path)
@@ -129,7 +126,7 @@ func secretOf(e profile.Effect) (places.Secret, bool) {
 	return places.Sought(e.Path)
 }
 
-// topicsOf are the words by which a declaration speaks of what was looked for.
+// topicsOf returns the words by which a declaration speaks of what was looked for.
 func topicsOf(e profile.Effect) []string {
 	if at, ok := secretOf(e); ok {
 		return at.Topics
@@ -140,7 +137,7 @@ func topicsOf(e profile.Effect) []string {
 	return []string{"clipboard", "screenshot", "screenshots", "screen", "copy", "paste", "desktop"}
 }
 
-// sensor is a kind of device by which a person is heard or seen.
+// sensor is a kind of device that records a person.
 type sensor struct {
 	what             string
 	prefixes, topics []string
@@ -162,6 +159,6 @@ func sensorAt(name string) (sensor, bool) {
 	return sensor{}, false
 }
 
-// watching are programs that give the clipboard or a picture of the screen.
+// watching are programs that read the clipboard or the screen.
 var watching = map[string]bool{"xclip": true, "xsel": true, "wl-paste": true, "pbpaste": true, "scrot": true, "grim": true, "maim": true,
 	"gnome-screenshot": true, "spectacle": true, "import": true, "xwd": true, "screencapture": true, "flameshot": true}

@@ -24,8 +24,7 @@ func findPollution(in Input) []draft {
 	}}
 }
 
-// said is how a breach is put into words: once with its sample, often with its
-// count and the first sample.
+// said describes a breach: once with its sample, often with its count and the first sample.
 type said struct {
 	severity    report.Severity
 	once, often string

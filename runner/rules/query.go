@@ -10,8 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// findLeftStrings are the values that left their string in a statement of SQL where guards
-// were tried.
+// findLeftStrings finds values that left their string in a statement of SQL, of the attempts on guards.
 func findLeftStrings(in Input) (all []draft) {
 	for _, a := range in.Attack.Attempts {
 		if a.Family != attack.Query || a.Control {
@@ -45,7 +44,7 @@ func findLeftStrings(in Input) (all []draft) {
 	return all
 }
 
-// operated finds that an object that was sent in place of a text reached MongoDB as an operator.
+// operated finds objects in place of a text that reached MongoDB as operators.
 func (in Input) operated(a attack.Attempt) []draft {
 	for _, s := range in.Attack.of(a) {
 		if s.Protocol == "mongodb" {
@@ -60,8 +59,8 @@ func (in Input) operated(a attack.Attempt) []draft {
 	return nil
 }
 
-// leftString returns the statement in which a part of a value is read as SQL that stood in a
-// string where the value was a plain name.
+// leftString returns the statement in which a part of a value is read as SQL, though plain names at the
+// same place stand in a string.
 func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 	if s, quotes, ok := a.stands(try); ok && quotes == "" && try.Raw && s.Protocol != attack.Web {
 		return s, true // it needs no string
@@ -72,10 +71,10 @@ func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 	for _, control := range a.controls(try) {
 		honest, quotes, ok := a.stands(control)
 		if !ok || quotes == "" || quotes == "-" {
-			continue // not there, or no string
+			continue // missing, or not in a string
 		}
 		for _, s := range a.of(try) {
-			// What is not the same statement is another one of the tool.
+			// A tool may send several statements: only the same one counts.
 			if now, found := attack.Quoted(s.Protocol, s.Text, mark(try)); found && now == "" && startsLike(s.Text, honest.Text, mark(control)) {
 				return s, true
 			}
@@ -84,9 +83,8 @@ func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {
 	return attack.Statement{}, false
 }
 
-// parsed returns what a server answered to a value that left its string in a statement of a database
-// within it: that there is no column of the name in it, or a mark that was sent as the codes of its letters. The
-// answer had come by the time given.
+// parsed returns the answer that shows that a value left its string in a statement, for databases within the server: it
+// complains of an unknown column, or has a mark that was sent as character codes. The answer had come by the time given.
 func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool) {
 	answer := attack.Statement{Protocol: "answer", Text: try.Answer, Time: by}
 	if strings.Contains(try.Answer, mark(try)) && !strings.Contains(try.Value, mark(try)) {
@@ -102,13 +100,13 @@ func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool
 		return attack.Statement{}, false
 	}
 	controls := a.controls(try)
-	// Where a plain name is taken for a column, it is there to name one.
+	// If a plain name is taken for a column, too, the argument is meant to name one.
 	named := slices.ContainsFunc(controls, func(c attack.Attempt) bool { return !c.Answered || attack.Parsed(c.Answer) })
 	return answer, len(controls) > 0 && !named
 }
 
-// parses reports whether all that a query can hold was taken at the place of an attempt, and all that it
-// cannot was refused: two of each at least, for a refusal may have another reason.
+// parses reports whether, at the place of an attempt, all valid SQL was accepted and all invalid SQL refused: at least
+// two of each, because a refusal may have another reason.
 func (a Attack) parses(try attack.Attempt) bool {
 	valid, broken := 0, 0
 	for _, each := range a.Attempts {
@@ -127,7 +125,7 @@ func (a Attack) parses(try attack.Attempt) bool {
 	return valid >= 2 && broken >= 2
 }
 
-// stands is the first statement with the mark of an attempt, and the quotes that it stands in.
+// stands returns the first statement with the mark of an attempt, and the quotes around it.
 func (a Attack) stands(try attack.Attempt) (s attack.Statement, quotes string, ok bool) {
 	for _, s := range a.of(try) {
 		if quotes, found := attack.Quoted(s.Protocol, s.Text, mark(try)); found {
@@ -137,24 +135,13 @@ func (a Attack) stands(try attack.Attempt) (s attack.Statement, quotes string, o
 	return attack.Statement{}, "", false
 }
 
-// tests returns the search of a directory by a filter with an attribute of the mark's name, unless the
-// honest value is a part of a filter, too.
-func (a Attack) tests(try attack.Attempt) (attack.Statement, bool) {
-	for _, s := range a.of(try) {
-		if s.Protocol == attack.Directory && !strings.Contains(try.Honest, "=") {
-			return s, true
-		}
-	}
-	return attack.Statement{}, false
-}
-
-// of are the statements with the mark of an attempt.
+// of returns the statements with the mark of an attempt.
 func (a Attack) of(try attack.Attempt) []attack.Statement { return a.sighted.statements[mark(try)] }
 
-// mark is the text by which an attempt is told.
+// mark returns the text that identifies an attempt.
 func mark(a attack.Attempt) string { return inputs.Mark{Call: a.Call}.ID() }
 
-// startsLike reports whether a statement begins as another does before a text.
+// startsLike reports whether a statement begins like another one before a text.
 func startsLike(statement, other, text string) bool {
 	before, _, _ := strings.Cut(other, text)
 	return strings.HasPrefix(statement, before)

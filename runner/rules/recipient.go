@@ -7,22 +7,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Recipient is one to whom a message was sent during a call.
+// Recipient is an address that a message was sent to during a call.
 type Recipient struct {
 	Of report.Capability
-	// Field is the one that names it, as "Bcc"; Address is a mailbox or a telephone number, in
-	// lower case; Host is where the message went.
+	// Field names it in the message, such as "Bcc"; Address is a mailbox or a telephone number, in
+	// lower case; Host received the message.
 	Field, Address, Host string
 	// Known: an argument, a variable, the command or the manifest names it.
 	Known    bool
 	Evidence report.Evidence
 }
 
-// madeUp are the domains that nobody gets mail at (RFC 2606): the sinkhole's answers and the
-// audit's values have addresses there.
+// madeUp are the reserved domains (RFC 2606), which the addresses of the sinkhole and of the audit are in.
 var madeUp = []string{"example.com", "example.net", "example.org", "example", "test", "invalid", "localhost"}
 
-// findRecipients are the recipients that the server has brought along.
+// findRecipients finds recipients that the server has brought along.
 func findRecipients(in Input) (all []draft) {
 	for _, r := range in.Recipients {
 		if r.Known || nobody(r.Address) {
@@ -42,7 +41,7 @@ func findRecipients(in Input) (all []draft) {
 	return all
 }
 
-// nobody reports whether an address is one that the audit or its sinkhole made up.
+// nobody reports whether the audit or its sinkhole made up an address.
 func nobody(address string) bool {
 	_, domain, isMailbox := strings.Cut(address, "@")
 	return isMailbox && under(domain, madeUp)

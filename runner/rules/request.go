@@ -7,8 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
 
-// findChangedRequests are the values that changed more of a request than their own part where
-// guards were tried.
+// findChangedRequests finds values that changed more of a request than their own part, of the attempts on guards.
 func findChangedRequests(in Input) (all []draft) {
 	for _, a := range in.Attack.Attempts {
 		q, changed := in.Attack.changes(a)
@@ -47,5 +46,5 @@ func (a Attack) changes(try attack.Attempt) (attack.Asking, bool) {
 	return attack.Asking{}, false
 }
 
-// asking are the requests with the mark of an attempt.
+// asking returns the requests with the mark of an attempt.
 func (a Attack) asking(try attack.Attempt) []attack.Asking { return a.sighted.requests[mark(try)] }

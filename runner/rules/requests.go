@@ -37,8 +37,7 @@ var (
 // maxAddresses bounds how many addresses of a text are read.
 const maxAddresses = 256
 
-// imitated says of the first address of a text that imitates another what it does; "" where
-// none does.
+// imitated describes the first address in a text that imitates another; "" for none.
 func imitated(text string) string {
 	for _, found := range address.FindAllString(text, maxAddresses) {
 		u, err := url.Parse(strings.TrimRight(found, ".,;:!?"))
@@ -87,12 +86,11 @@ func findAsking(in Input) []draft {
 	return all
 }
 
-// schemaMark is where the schema of a form stands in the text of a request.
+// schemaMark precedes the schema of a form in the text of a request.
 const schemaMark = "requestedSchema: "
 
-// askedOfPerson says which secret a form asks a person for; "" where it asks for none. What a
-// form may not ask for: MCP, elicitation, "Servers MUST NOT use form mode elicitation to
-// request sensitive information".
+// askedOfPerson describes the secret that a form asks a person for; "" for none (MCP, elicitation: "Servers
+// MUST NOT use form mode elicitation to request sensitive information").
 func askedOfPerson(text string) string {
 	message, rest, form := strings.Cut(text, schemaMark)
 	if !form {
@@ -117,11 +115,10 @@ func askedOfPerson(text string) string {
 	return ""
 }
 
-// asksSecret reports whether a text names a secret, or describes one: the words of a wallet, a
-// code that was sent.
+// asksSecret reports whether a text names a secret, or describes one, such as a code that was sent.
 func asksSecret(text string) bool { return poison.NamesSecret(text) || paraphrased.MatchString(text) }
 
-// paraphrased are secrets that are not called by their names.
+// paraphrased matches descriptions of secrets.
 var paraphrased = lazyregexp.New(`(?i)(?:\b(?:your|the|these|those|all|deine|ihre|die|vos|tes|les|sus|tus|las|suas|tuas|as|le|tue)|ваши|твои|все)\s+(?:12|15|18|21|24|twelve|fifteen|eighteen|twenty-four|zwölf|vierundzwanzig|douze|vingt-quatre|doce|veinticuatro|doze|vinte e quatro|dodici|ventiquattro|двенадцать|двадцать четыре)\s+(?:\p{L}+\s+)?` +
 	`(?:words|wörter|mots|palabras|palavras|parole|слов)|\b(?:recovery|backup|seed|secret|mnemonic|wallet)\s+(?:words?|phrase|sentence|list)\b|\b(?:code|digits|number|pin)\b[^.!?\n]{0,30}\b(?:sent|texted|messaged|received|got|arrived|by (?:sms|text|e-?mail)|in (?:the|your) (?:sms|text message|authenticator)|authenticator|(?:\w+ )?(?:in|on|by) (?:the|your) (?:bank\w*|security|2fa|mfa|phone's) (?:app|token|key))\b|` +
 	`\b(?:digits|code|number)\b[^.!?\n]{0,24}\b(?:back|front|reverse) of (?:the|your) (?:\w+\s+)?card\b|\bcard (?:number|code)\b|\bmother's maiden name\b|\b(?:words|phrase|sentence)\b[^.!?\n]{0,40}\b(?:noted|wrote|written|backed) (?:them |it )?(?:down|up|when)\b`)
@@ -132,13 +129,11 @@ func freeText(field map[string]json.RawMessage) bool {
 	return manifest.Text(field["type"]) == "string" && field["enum"] == nil && field["oneOf"] == nil && (format == "" || format == "password")
 }
 
-// entering is how a form asks somebody to write.
-var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b` +
-	`|(?i)\b(?:eingeben|gib|geben sie|trage|nennen? sie|saisi\w*|entrez|indiquez|introduzca|introduza|ingres[ae]|escrib[ae]|digit[ae]|inserisc\w+|inserire|insira|immett\w+|wpisz|podaj|voer|vul|girin|masukkan|ange|zadejte)\b` +
-	`|(?i:введите|укажите|напишите|введіть|вкажіть|输入|填写|入力|입력|दर्ज|أدخل|nhập)`)
+// entering matches requests to fill something in.
+var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b`)
 
 var (
-	// telling is how a model is asked to say what it knows, and known what that is.
+	// telling matches requests to disclose something, and known the context that only the model has.
 	telling = lazyregexp.New(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|copy|copies|restate|echo|transcribe|translate|begin|start|paste|rewrite|encode|summari[sz]e|include|return|give|provide|share|report|extract|(?:write|set|jot|note) (?:down|out)|recount|recite|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
 	known   = lazyregexp.New(`(?i)\b(?:(?:above|before|preced\w+|prior to|ahead of|earlier than|in front of) (?:this|my|our|the (?:first|current|present)) (?:\w+ )?(?:message|prompt|request|question|turn|line|conversation|note)s?\b|you (?:were|have been|had been) (?:first |initially |originally |already )?(?:told|given|instructed|shown|configured)\b|your (?:context window|configuration|set-?up|first message|guidelines|directives)|(?:your|the) system (?:prompt|message)|what (?:the )?(?:person|user|human|customer|people|somebody|they) (?:has |have |had )?(?:\w+ )?(?:written|said|asked|typed|told|wrote|sent) (?:to )?(?:you|so far|before|earlier|today)\b|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
 		`other (?:mcp )?(?:servers?|tools?)(?:'s?)?|tools? (?:of|from) (?:other|all)|everything (?:the user|you)|(?:the )?user(?:'s|s')? (?:\w+ )?(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?|private keys?)|` +
@@ -148,8 +143,7 @@ var (
 // opened matches a request to read a file of the machine, or to say what is in it.
 var opened = lazyregexp.New(`(?i)\b(?:read|open|cat|load|fetch|retrieve|look (?:at|into|up)|quote|show|print|what (?:does|is in|stands in|do))\b[^.!?\n~/]{0,40}((?:~|/home/[\w.-]+|/root)/[\w./-]*\w)`)
 
-// askedOfModel says what a sampling request has the model hand over; "" where it is nothing
-// of others.
+// askedOfModel describes what a sampling request has the model disclose; "" for nothing of others.
 func askedOfModel(text string) string {
 	for _, passage := range telling.FindAllString(text, maxAddresses) {
 		if known.MatchString(passage) {
@@ -169,7 +163,7 @@ func askedOfModel(text string) string {
 	return ""
 }
 
-// link is a file of the machine in a link that an answer has.
+// link matches a link to a local file in an answer.
 var link = lazyregexp.New(`"uri":"file://(/[^"]+)"`)
 
 // findLinked finds resources, listed or linked in an answer, that are secrets of the user.
@@ -199,7 +193,7 @@ func findLinked(in Input) []draft {
 	for _, item := range manifest.Items(report.CapabilityResource, in.Manifest.Resources) {
 		name, ok := strings.CutPrefix(manifest.Text(item.Members["uri"]), "file://")
 		of := report.Capability{Kind: report.CapabilityResource, Name: item.Name}
-		if at, is := secret(of, name); ok && is {
+		if at, found := secret(of, name); ok && found {
 			d := named(in, report.PhaseList, item.Name, sentence("A resource is %s (%s), which nothing in its declaration speaks of", clean(name, 256), at.What))
 			d.severity, d.capability = report.SeverityHigh, of
 			all = append(all, d)

@@ -22,13 +22,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// Input is all that rules judge by.
+// Input holds everything that rules judge by.
 type Input struct {
 	Profile profile.Profile
-	// Occasion of the launches that the profile is of.
+	// Occasion is that of the launches in the profile.
 	Occasion Occasion
 	Scope    scope.Scope
-	// Decoys are the planted files, Belongings those of them without a secret that only the user changes.
+	// Decoys are the planted files, Belongings those without a secret that only the user changes.
 	Decoys     []Decoy
 	Belongings []string
 	// Opened are directories in the home that a client named as its roots.
@@ -39,9 +39,9 @@ type Input struct {
 	Carried []Carried
 	// Recipients are those to whom messages were sent.
 	Recipients []Recipient
-	// Dependences are pieces that left the server and change with a secret.
+	// Dependences are data that left the server and vary with a secret.
 	Dependences []Dependence
-	// Drifts are how the manifest differed within the audit.
+	// Drifts are the differences of the manifest within the audit.
 	Drifts    []Drift
 	Pollution Pollution
 	// Breaches are other ways in which the server broke the protocol.
@@ -52,10 +52,10 @@ type Input struct {
 	Outputs  []Output
 	// Others are manifests that the server advertised in other surroundings.
 	Others []Advertised
-	// Command is how the server was started; nil where it runs elsewhere.
+	// Command started the server; nil where it runs elsewhere.
 	Command []string
-	// Env are the variables ("NAME=value") that the operator has set; Asked those that the
-	// server asked for, with values of the audit's.
+	// Env are the variables ("NAME=value") that the operator has set, Asked those that the
+	// server asked for, with values of the audit.
 	Env, Asked []string
 	// Missing are programs that the server looked for in vain.
 	Missing []string
@@ -69,26 +69,24 @@ type Input struct {
 	Baseline *report.Report
 	// Resolvers are the machine's name servers (resolv.conf(5)); none: not known.
 	Resolvers []netip.Addr
-	// Complete: the server was watched to its end, and all that it advertises was
-	// exercised with success. Only then does it say something that nothing was seen.
+	// Complete: the server was watched to its end, and everything that it advertises was
+	// exercised with success. Only then is the absence of an effect evidence.
 	Complete bool
-	// directives hold what the manifest's texts direct; Judge reads them once.
+	// directives are the orders in the manifest's texts; Judge reads them once.
 	directives []directive
-	// Transport is how the server is talked to, Port where it was told to listen; 0 where
-	// it was told nothing.
+	// Transport carries the conversation with the server. Port is the one that it was told to listen on; 0 for none.
 	Transport report.Transport
 	Port      uint16
-	// Identity has the metadata services of clouds, by name or address, that were asked
-	// which machine this is, and for nothing else.
+	// Identity holds the metadata services of clouds, by name or address, that were only asked which machine this is.
 	Identity map[string]bool
-	// Versions has the registries of packages that were asked which versions there are of
-	// one, and for nothing else: that is how a server, or its framework, looks for an update.
+	// Versions holds the registries of packages that were only asked for the versions of one, as a server or its
+	// framework does to check for an update.
 	Versions map[string]bool
 	// Attack holds the calls that tried the server's guards, and their effects.
 	Attack Attack
 	// Search are the domains that the machine puts behind names that it looks up.
 	Search []string
-	// End is the time of evidence that no system call gives.
+	// End is the time of evidence without a system call.
 	End time.Time
 
 	// texts are those of Manifest, read once; so are toolNames.
@@ -106,14 +104,14 @@ type Input struct {
 	layout layout
 }
 
-// Output is a text that the server sent. When says in which surroundings it only said so, for the end of
-// a sentence: "for a client of another name"; "" where it was exercised.
+// Output is a text that the server sent. When names the surroundings in which alone it said so, for the end of
+// a sentence: "for a client of another name"; "" for the exercise.
 type Output struct {
 	report.Output
 	When string
 }
 
-// Said are outputs of one time.
+// Said returns outputs of the same surroundings.
 func Said(when string, outputs ...report.Output) []Output {
 	all := make([]Output, len(outputs))
 	for i, out := range outputs {
@@ -147,19 +145,18 @@ type Decoy struct {
 	Routine bool
 }
 
-// Drift is how the manifest differed at one moment.
+// Drift is the difference of the manifest at one moment.
 type Drift struct {
 	Moment report.Moment
 	report.Drift
 	// Announced: the server had sent a list_changed notification of each kind that
 	// differs.
 	Announced bool
-	// Words are those of the differences that are more than times, numbers and ids
-	// in texts.
+	// Words holds the differences that are more than times, numbers and ids in texts.
 	Words report.Drift
 }
 
-// Pollution counts what came on stdout that is no message; see probe.Pollution.
+// Pollution counts lines on stdout that are not messages; see probe.Pollution.
 type Pollution struct {
 	Lines      int
 	Sample     string
@@ -167,7 +164,7 @@ type Pollution struct {
 	Capability report.Capability
 }
 
-// maxEvidence is how many entries of evidence a finding has at most.
+// maxEvidence bounds the evidence of a finding.
 const maxEvidence = 4
 
 // draft is a finding in the making.
@@ -183,32 +180,31 @@ type draft struct {
 	exceeded bool
 	// mitigation replaces that of the rule.
 	mitigation string
-	// behind is who else may have done it.
+	// behind is the other capability that may have done it.
 	behind   report.Capability
 	evidence report.Evidence
-	// order is the place of the effect in the profile, from 1; 0 for what no effect shows,
-	// which comes last.
+	// order is the place of the effect in the profile, from 1; findings without an effect have 0 and come last.
 	order int
 }
 
-// whileInstalling are the rules for what no install script has anything to do with.
+// whileInstalling are the rules for effects that no install script needs.
 var whileInstalling = map[string]bool{
 	"MCPA-SECRET-001": true, "MCPA-SECRET-002": true, "MCPA-SECRET-004": true, "MCPA-FILE-001": true, "MCPA-FILE-006": true,
 	"MCPA-PERSIST-001": true, "MCPA-EGRESS-002": true, "MCPA-EVADE-001": true,
 }
 
-// Occasion is when a server, or what installs it, did what is judged. Some leave only rules for what nobody has a reason for then.
+// Occasion is the situation in which effects are judged. Some leave only rules for effects without an honest reason.
 type Occasion string
 
 // The occasions. "" is an ordinary one.
 const (
-	Installing Occasion = "Installing" // install scripts, whose trade is to fetch, to build and to write
-	Attacking  Occasion = "Attacking"  // calls that attack guards, which lead to files, programs and hosts of ours only
+	Installing Occasion = "Installing" // install scripts, which download, build and write
+	Attacking  Occasion = "Attacking"  // calls that attack guards, which lead only to files, programs and hosts of the audit
 )
 
 var onlyWhen = map[Occasion]map[string]bool{Installing: whileInstalling, Attacking: whileAttacking}
 
-// whileAttacking are the rules for what no attempt asks for.
+// whileAttacking are the rules for effects that no attempt asks for.
 var whileAttacking = map[string]bool{"MCPA-SECRET-001": true, "MCPA-PERSIST-001": true}
 
 // Judge applies all rules. The findings are sorted by severity and then by
@@ -275,19 +271,18 @@ func Judge(in Input) []report.Finding {
 	return findings
 }
 
-// mitigation names the control for one finding.
+// mitigation returns the advice for one finding.
 func mitigation(r Rule, d draft) string {
 	text := cmp.Or(d.mitigation, r.Mitigation)
 	return strings.ReplaceAll(text, "{object}", clean(d.object, 128))
 }
 
-// evidenceAt returns evidence that no single system call gives.
+// evidenceAt returns evidence without a system call.
 func evidenceAt(at time.Time, detail string) report.Evidence {
 	return report.Evidence{Time: report.At(at), Attribution: report.AttributionPhase, Detail: detail}
 }
 
-// each makes drafts of the effects of some kinds; judge returns false for what
-// is no finding.
+// each makes drafts from the effects of some kinds for which judge returns true.
 func each(in Input, judge func(e profile.Effect, d *draft) bool, kinds ...profile.Kind) []draft {
 	var all []draft
 	for i, e := range in.Profile.Effects {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// unusedKinds are the lists of which an audit sees what uses them.
+// unusedKinds maps the lists whose uses an audit sees to these.
 var unusedKinds = map[scope.UseKind][]profile.Kind{
 	scope.UseEgress: {profile.KindConnect},
 	scope.UseWrite:  {profile.KindWrite, profile.KindDelete, profile.KindAttempt},

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// noTelemetry is a promise to send none.
+// noTelemetry matches a promise to send none.
 var noTelemetry = lazyregexp.New(`(?i)\b(?:no|without|zero|never (?:sends?|collects?)|(?:does not|doesn't|do not|don't) (?:send|collect)) ` +
 	`(?:any )?(?:telemetry|analytics|tracking|usage (?:data|statistics))\b`)
 
-// reportsUse reports whether an effect leads to one of those services, or to a host that is called
-// one: telemetry.example.com, eu-telemetry.example.com.
+// reportsUse reports whether an effect leads to a telemetry service, or to a host with that name:
+// telemetry.example.com, eu-telemetry.example.com.
 func (in Input) reportsUse(e profile.Effect) bool {
 	host := destinationHost(e)
 	return under(host, lexicon.TelemetryHosts) || slices.Contains(strings.FieldsFunc(host, func(r rune) bool { return r == '.' || r == '-' }), "telemetry")
@@ -41,7 +41,7 @@ func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Cl
 	return found
 }
 
-// promisesNoTelemetry is the promise, where a description or the instructions make one.
+// promisesNoTelemetry returns the promise of a description or the instructions; "" for none.
 func (in Input) promisesNoTelemetry() string {
 	texts := []string{manifest.Text(in.Manifest.Instructions)}
 	for _, tool := range manifest.Items(report.CapabilityTool, in.Manifest.Tools) {
@@ -55,7 +55,7 @@ func (in Input) promisesNoTelemetry() string {
 	return ""
 }
 
-// resolverHosts are where names are looked up over HTTPS (RFC 8484) or TLS, and
+// resolverHosts are services for DNS over HTTPS (RFC 8484) or TLS, and
 // resolverAddresses the addresses of the same services.
 var (
 	resolverHosts = []string{"dns.google", "dns.google.com", "cloudflare-dns.com", "one.one.one.one", "quad9.net", "doh.opendns.com",
@@ -64,13 +64,12 @@ var (
 		"2606:4700:4700::1111", "2606:4700:4700::1001", "2001:4860:4860::8888", "2001:4860:4860::8844", "2620:fe::fe"}
 )
 
-// portTLS is where names are looked up over TLS (RFC 7858).
+// portTLS is that of DNS over TLS (RFC 7858).
 const portTLS = 853
 
 var resolverTopics = []string{"dns", "doh", "nameserver", "nameservers", "resolver", "resolvers", "dig", "nslookup", "whois"}
 
-// asksElsewhere reports whether a name is looked up where the machine does not look it up: at
-// another name server, or at a service for that.
+// asksElsewhere reports whether a name is looked up at a name server that the machine does not use.
 func (in Input) asksElsewhere(e profile.Effect) bool {
 	if in.foreignResolver(e) != "" || under(destinationHost(e), resolverHosts) {
 		return true
@@ -87,7 +86,7 @@ func (in Input) asksElsewhere(e profile.Effect) bool {
 
 const portHTTPS = 443
 
-// resolver judges who looks names up there.
+// resolver judges look-ups at such a name server.
 func (in Input) resolver(e profile.Effect, stance scope.Stance, clause scope.Clause) contact {
 	if !in.asksElsewhere(e) || in.ofBrowser(e) || in.Scope.Covering(e.Capability).Mentions(resolverTopics...) {
 		return contact{}

@@ -15,18 +15,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// bounded are sentences that say where a server keeps to.
+// bounded matches sentences that limit a server to a directory.
 var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelisted|sandboxed|authorized|accessible) (?:root )?(?:director|folder|path|root|location)` +
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
 	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
 	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
 
-// unbound matches sentences that only name a default, or that say that the caller chooses the directory.
+// unbound matches sentences that only name a default, or let the caller choose the directory.
 var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b` +
 	`|\b(?:path|root|director(?:y|ie)|folder|location)s? (?:of|to|for) (?:the |your |its |a |an |this )?(?:workspace|sandbox|vault)s?(?:$|[,.;:(]| (?:root|director|folder))`)
 
-// speaksOfFiles are the words of whoever takes the URL of a file.
+// speaksOfFiles matches descriptions that allow the URL of a file.
 var speaksOfFiles = lazyregexp.New(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
 
 // saysFiles reports whether a tool says that it opens files, or drives a browser, which does.
@@ -39,7 +39,7 @@ func findTraversals(in Input) []draft {
 	return append(in.ledOutHonestly(), in.ledOutByAttack()...)
 }
 
-// ledOutByAttack are the files outside that were touched where guards were tried.
+// ledOutByAttack finds files outside that were touched by the attempts on guards.
 func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
@@ -68,19 +68,8 @@ func (in Input) ledOutByAttack() (all []draft) {
 	return all
 }
 
-// staysAbove reports whether an attempt led to a sibling of the directory of the honest value, and another directory
-// beside that is as open: then the tool stays in the directory above, which the sibling is in.
-func (a Attack) staysAbove(try attack.Attempt) bool {
-	return try.Sibling && slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
-		return each.Neighbour && each.Of == try.Of && each.Place == try.Place && slices.ContainsFunc(a.Profile.Effects, func(e profile.Effect) bool {
-			number, ok := inputs.NeighbourNumber(e.Path)
-			return ok && number == each.File && each.Using(e.Capability) && isAccess(e) && e.Error == "" && !a.lookedAt(each, e)
-		})
-	})
-}
-
-// lookedAt reports whether a file was opened to find out where it lies, and then refused: nothing
-// was read from it, or nothing came of that.
+// lookedAt reports whether a file was only opened to check its location, and then refused: nothing
+// was read from it or returned.
 func (a Attack) lookedAt(try attack.Attempt, e profile.Effect) bool {
 	switch {
 	case e.Kind != profile.KindRead || !refused(try) || strings.Contains(try.Answer, outsideText):
@@ -97,18 +86,18 @@ func (a Attack) lookedAt(try attack.Attempt, e profile.Effect) bool {
 // outsideText is the content of the files outside.
 var outsideText = strings.TrimSpace(string(inputs.OutsideNote.Content))
 
-// denies are refusals for where a path leads.
+// denies matches refusals because of where a path leads.
 var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
 
-// breaks says what an attempt that led outside has broken: what the tool says, a guard
-// that refused to be led there by a path that hides nothing, or the directory that honest
-// values were put behind. The severity is "" for a tool that goes wherever it is told.
+// breaks says what an attempt that led outside violates: the tool's description, a guard
+// that refused the undisguised path, or the directory that honest values were joined
+// to. The severity is "" for a tool without any of these.
 func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severity report.Severity, why string) {
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said
 	}
 	if a.Link {
-		return "", "" // links lead where whoever made them wanted
+		return "", "" // a link may lead outside on purpose
 	}
 	dir, g := in.joinedTo(a), in.guard(a, left)
 	switch {
@@ -124,7 +113,7 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 	return report.SeverityMedium, "honest values were the names of files in " + clean(dir, 128)
 }
 
-// unsaid judges that a URL or a document led to a file: nothing for a tool that says that it opens some.
+// unsaid judges that a URL or a document led to a file: nothing for a tool that is said to open files.
 func (in Input) unsaid(a attack.Attempt, g guard) (severity report.Severity, why string) {
 	what := "URL"
 	if a.Markup {
@@ -136,8 +125,8 @@ func (in Input) unsaid(a attack.Attempt, g guard) (severity report.Severity, why
 	return report.SeverityMedium, "it takes a " + what + ", and does not say that files are among what it opens"
 }
 
-// beyond judges that a URI was read which no list has: High if the server says that there is a bound, nothing if a
-// template has such URIs.
+// beyond judges the read of a URI that no list has: High if the server states a bound, nothing if a
+// template covers such URIs.
 func (in Input) beyond(a attack.Attempt) (severity report.Severity, why string) {
 	if said := in.boundBy(a.Of); said != "" {
 		return report.SeverityHigh, said
@@ -152,8 +141,8 @@ func (in Input) beyond(a attack.Attempt) (severity report.Severity, why string) 
 	return report.SeverityMedium, "it is a resource of its own, and no template says that there are others"
 }
 
-// guard says what became of the attempts at one place that hid nothing: one led outside, as an
-// absolute path, was refused, was denied for where it leads.
+// guard sums up the undisguised attempts at one place: one led outside, did so as an absolute path, was refused,
+// was refused because of where it leads.
 type guard struct{ open, absolute, refused, denied bool }
 
 func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard) {
@@ -167,7 +156,7 @@ func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard)
 	return g
 }
 
-// boundBy quotes where a capability says that it keeps to a directory; "" where it does not.
+// boundBy quotes the text that limits a capability to a directory; "" for none.
 func (in Input) boundBy(of report.Capability) string {
 	if clause, ok := in.statedBound(of); ok {
 		return whose(clause, of)
@@ -180,9 +169,8 @@ func (in Input) boundBy(of report.Capability) string {
 	return ""
 }
 
-// joinedTo is the directory that a tool has put before an honest value that names a file or a
-// directory in it, or before an absolute path; "" where there was none, or it is the working directory, or one
-// that another argument named.
+// joinedTo returns the directory of its own that a tool has joined an honest value to, or an absolute path; "" for
+// none, for the working directory, and for one that an argument named.
 func (in Input) joinedTo(a attack.Attempt) string {
 	if dir := in.keptIn(a); dir != "" {
 		return dir
@@ -209,7 +197,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 	return ""
 }
 
-// keptIn returns the directory that an absolute path stayed in when it hid nothing.
+// keptIn returns the directory that an undisguised absolute path stayed in.
 func (in Input) keptIn(a attack.Attempt) string {
 	for _, control := range in.Attack.controls(a) {
 		if !path.IsAbs(control.Value) {
@@ -225,14 +213,14 @@ func (in Input) keptIn(a attack.Attempt) string {
 	return ""
 }
 
-// isAttempt reports whether a path is where an attempt was to lead.
+// isAttempt reports whether a path is the target of an attempt.
 func (a Attack) isAttempt(name string) bool {
 	_, numbered := inputs.OutsideNumber(name, a.Lures)
 	_, beside := inputs.NeighbourNumber(name)
 	return numbered || beside || inputs.Outside(name)
 }
 
-// isAccess reports whether an effect is one on a file, or was to be.
+// isAccess reports whether an effect accessed a file, or tried to.
 func isAccess(e profile.Effect) bool {
 	switch e.Kind {
 	case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
@@ -241,8 +229,8 @@ func isAccess(e profile.Effect) bool {
 	return false
 }
 
-// ownDir reports whether a directory is one that the server has chosen: neither where it was
-// started, nor one that an argument has named.
+// ownDir reports whether the server has chosen a directory itself: it was neither started there, nor has an
+// argument named it.
 func (in Input) ownDir(dir string, of report.Capability) bool {
 	if slices.Contains([]string{in.Dir, in.Home, "/", "/tmp"}, dir) {
 		return false
@@ -250,7 +238,7 @@ func (in Input) ownDir(dir string, of report.Capability) bool {
 	return !slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return path.IsAbs(a.Value) && places.Within(dir, path.Clean(a.Value)) })
 }
 
-// ledOutHonestly are the files outside that the arguments of the exercise led to.
+// ledOutHonestly finds files outside that the arguments of the exercise led to.
 func (in Input) ledOutHonestly() []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		if !inputs.Outside(e.Path) || e.Capability.Kind == report.CapabilityServer {
@@ -277,8 +265,7 @@ func (in Input) ledOutHonestly() []draft {
 	}, profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete)
 }
 
-// statedBound finds the sentence in which a capability, or the server, says that it keeps to
-// some directory.
+// statedBound returns the sentence that limits a capability, or the server, to a directory.
 func (in Input) statedBound(of report.Capability) (scope.Clause, bool) {
 	for _, clause := range in.Scope.Covering(of).Files {
 		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
@@ -288,7 +275,7 @@ func (in Input) statedBound(of report.Capability) (scope.Clause, bool) {
 	return scope.Clause{}, false
 }
 
-// reached says what was done outside.
+// reached describes what was done outside.
 func reached(e profile.Effect) string {
 	switch e.Kind {
 	case profile.KindRead:
@@ -299,8 +286,8 @@ func reached(e profile.Effect) string {
 	return change(e)
 }
 
-// Roots returns the directories on the command line that the server uses: those that it
-// has opened, or something below them, or has tried to.
+// Roots returns the directories on the command line that the server has opened, or something below them, or
+// has tried to.
 func (in Input) Roots() []string {
 	var found []string
 	for i, arg := range in.Command {

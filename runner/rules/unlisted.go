@@ -9,11 +9,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// powerful are words in names of tools that run commands, show secrets or are there for developers; "run" is no
-// such word, for many an older name of a tool begins with it.
+// powerful matches names of tools that run commands, disclose secrets or serve developers; not "run", with which the
+// names of many ordinary tools begin.
 var powerful = lazyregexp.New(`(?i)(?:^|[_.-])(?:debug|admin|back-?door|secrets?|hidden|exec|execute|cmd|commands?|shell|bash|eval|dump|environment|credentials?)(?:$|[_.-])`)
 
-// findUnlisted are the tools that no list has and that took a call.
+// findUnlisted finds tools that no list has and that accepted a call.
 func findUnlisted(in Input) (all []draft) {
 	for _, t := range in.Attack.Unlisted {
 		if in.advertised(t) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// storing are the words of those who keep files.
+// storing are words by which a declaration speaks of storing files.
 var storing = []string{"save", "saves", "saved", "store", "stores", "stored", "storage", "write", "writes", "persist", "persists",
 	"persistent", "persistence", "database", "sqlite", "download", "downloads", "export", "exports", "backup", "disk", "memory",
 	"config", "configuration", "settings", "log", "logs", "cache", "install", "installs", "history"}
@@ -20,8 +20,8 @@ func findWrites(in Input) []draft {
 	own := in.ownPaths()
 	return each(in, func(e profile.Effect, d *draft) bool {
 		answer, clause := in.Scope.Answer(e.Capability, scope.Use{Kind: scope.UseWrite, Path: e.Path})
-		// Under a list, or where the machine's files are, the mark of a call in a name does
-		// not tell why it lies there: the server chose the directory.
+		// Against a list, and among the system's files, the mark of a call in a name excuses
+		// nothing: the server chose the directory.
 		wanted := in.wanted(e)
 		if answer == scope.Exceeded || systemic(e.Path) {
 			_, wanted = in.Explains(e)
@@ -46,13 +46,12 @@ func findWrites(in Input) []draft {
 	}, profile.KindWrite, profile.KindDelete)
 }
 
-// foreign judges a change of what is not the server's own, which no list of a scope
-// speaks of.
+// foreign judges a change of a file that is not the server's own, where no list of a scope decides.
 func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bool {
 	covering := in.Scope.Covering(e.Capability)
 	inside, home := own.inHome(e.Path)
 	name := e.Path
-	if strings.Contains(e.Operation, "chmod") || strings.Contains(e.Operation, "chown") { // of a directory, that of all in it
+	if strings.Contains(e.Operation, "chmod") || strings.Contains(e.Operation, "chown") { // of a directory: affects all in it
 		name += "/"
 	}
 	switch at, secret := places.Locate(name); {
@@ -73,10 +72,10 @@ func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bo
 	return false
 }
 
-// aboutFiles are the words of those who change files that they have not made.
+// aboutFiles are words by which a declaration speaks of the user's files.
 var aboutFiles = []string{"file", "files", "folder", "folders", "directory", "directories", "document", "documents", "home"}
 
-// firstOf is the entry of a directory that a path below it begins with.
+// firstOf returns the first element of a relative path.
 func firstOf(inside string) string {
 	first, _, _ := strings.Cut(inside, "/")
 	return first
@@ -99,7 +98,7 @@ func findReads(in Input) []draft {
 	}, profile.KindRead, profile.KindList)
 }
 
-// beyond says what the list of the operator allows instead.
+// beyond says what the operator's list allows.
 func beyond(clause scope.Clause) string {
 	return "by its declared scope it " + clean(clause.Means, 200)
 }
@@ -111,9 +110,8 @@ func (in Input) removed(name string) bool {
 	})
 }
 
-// area returns what findings about files are told apart by: a server that fills a directory
-// has done one thing. It is a secret's own path, the entry of the home that a path is
-// in, or else its first two directories.
+// area returns the object of a finding about a file, so that filling a directory is one finding: the path of a
+// secret, else the entry of the home that a path is in, else its first two directories.
 func (g ownPaths) area(name string) string {
 	if at, ok := places.Locate(name); ok && !at.Routine {
 		return name
@@ -125,7 +123,7 @@ func (g ownPaths) area(name string) string {
 	return strings.Join(parts[:min(len(parts), 3)], "/")
 }
 
-// change says what was done to a file.
+// change describes what was done to a file.
 func change(e profile.Effect) string {
 	switch {
 	case e.Kind == profile.KindDelete:
@@ -143,8 +141,8 @@ func change(e profile.Effect) string {
 	return "changed"
 }
 
-// wanted reports whether a call is why a file was touched: an argument names it, or the
-// server has made its name of one, which carries the mark of the call.
+// wanted reports whether the arguments of a call explain access to a file: one names it, or the
+// file's name has the mark of the call.
 func (in Input) wanted(e profile.Effect) bool {
 	_, explained := in.Explains(e)
 	_, marked := inputs.Marked(e.Path)
