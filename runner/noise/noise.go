@@ -1,12 +1,11 @@
-// Package noise recognises what a program's runtime does by itself: loading
-// libraries, finding packages, reading the locale. It is no effect of the
-// server's own, and is left out of the profile, counted by the reason.
+// Package noise recognizes file accesses of a program's runtime: loading
+// libraries, finding packages, reading the locale. They are not the server's own
+// effects; the profile leaves them out and counts them by reason.
 //
-// A path is noise by a rule with a reason, never by a word in it: by where it
-// lies in the image (the trees of packages, the prefix of an interpreter that
-// was executed), and by what it is there. A sensitive path is never noise,
-// wherever it lies; nor is the network, the start of a program, or a change of a
-// file other than a device or a cache of its runtime's own.
+// A rule with a reason decides by the location in the image (the trees of packages, the
+// prefix of an interpreter that was executed) and the kind of file, never by a word in
+// the path. A sensitive path is never noise, nor is the network, the start of a program, or a change of a
+// file other than a device or a cache of the runtime.
 //
 // There is no control run of the bare runtime: the rules cover the whole of
 // `node -e 0`, `python3 -c 0`, `sh -c :` and of a Go program, which a test of
@@ -20,9 +19,10 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// Reason is why an access is noise, a CamelCase word for the report.
+// Reason says why an access is noise, as a CamelCase word for the report.
 type Reason string
 
 // The reasons.
@@ -33,20 +33,17 @@ const (
 	// Interpreter: the files of a language runtime that was executed, and of the
 	// version manager that chose it.
 	Interpreter Reason = "Interpreter"
-	// Packages: what packages of the operating system or of a language brought
-	// into the image, and looking for them along the path.
+	// Packages: files of packages of the operating system or of a language, and the search for them.
 	Packages Reason = "Packages"
 	// Locale: languages, character sets, terminals, time zones.
 	Locale Reason = "Locale"
 	// Certificates: public certificates and the settings of TLS libraries.
 	Certificates Reason = "Certificates"
-	// Resolver: how names of hosts, services and users are looked up.
+	// Resolver: the look-up of hosts, services and users.
 	Resolver Reason = "Resolver"
-	// SelfInspection: what the kernel says about the process itself, its cgroup,
-	// and the machine that it is on.
+	// SelfInspection: the kernel's information about the process itself, its cgroup, and the machine.
 	SelfInspection Reason = "SelfInspection"
-	// Devices: those that hold nothing, such as /dev/null, and memory that has a
-	// descriptor.
+	// Devices: those without content, such as /dev/null, and memory with a descriptor.
 	Devices Reason = "Devices"
 	// PackageManager: the caches of npm, pip, uv and others, where one of them
 	// was launched.
@@ -55,31 +52,29 @@ const (
 
 // Access is one use of a file, whether it worked or not.
 type Access struct {
-	// Path is absolute and clean; anything else is no noise.
+	// Path is absolute and clean; any other is not noise.
 	Path string
-	// Change: not only to read it. Failed: nothing came of it.
+	// Change: for more than reading. Failed: without success.
 	Change, Failed bool
 }
 
-// maxPrefixes bounds what a server that starts many runtimes is remembered for.
+// maxPrefixes bounds the prefixes, and the version managers, that are remembered.
 const maxPrefixes = 32
 
-// Filter tells noise from effects. It learns from the programs that are
-// executed, so it has to see the events in their order. It is not safe for
-// concurrent use.
+// Filter separates noise from effects. It learns from the programs that are
+// executed, so it needs the events in order. It is not safe for concurrent use.
 type Filter struct {
 	home      string
 	sensitive func(path string) bool
-	// prefixes are where runtimes that were executed are installed: /usr for
+	// prefixes are those of the runtimes that were executed: /usr for
 	// /usr/bin/node. managers are the directories of version managers.
 	prefixes, managers []string
 	// launched: the first program was a package manager. started: there was one.
 	launched, started bool
 }
 
-// New makes a Filter for a server whose home directory is home ("" if there is
-// none). sensitive tells which paths may never be noise; nil for none but those
-// that secrets usually have.
+// New makes a Filter for a server with a home directory ("" for none). sensitive reports whether a path may
+// never be noise, beside the usual paths of secrets; nil for no others.
 func New(home string, sensitive func(path string) bool) *Filter {
 	if sensitive == nil {
 		sensitive = func(string) bool { return false }
@@ -87,7 +82,7 @@ func New(home string, sensitive func(path string) bool) *Filter {
 	return &Filter{home: strings.TrimSuffix(home, "/"), sensitive: sensitive}
 }
 
-// rule is one reason with what it recognises. The first that does gives it.
+// rule recognizes accesses for one reason. The first match decides.
 type rule struct {
 	reason Reason
 	is     func(f *Filter, a Access) bool
@@ -97,7 +92,7 @@ var rules = []rule{
 	{Devices, isDevice},
 	{SelfInspection, isSelfInspection},
 	{Interpreter, isByteCode},
-	// A change is noise for none of the reasons below but the last.
+	// Of the reasons below, only the last covers changes.
 	{Loader, reads(isLoader)},
 	{Locale, reads(isLocale)},
 	{Certificates, reads(isCertificate)},
@@ -125,7 +120,7 @@ func (f *Filter) Reason(a Access) (Reason, bool) {
 	return "", false
 }
 
-// Executed learns from a program that was started, with success.
+// Executed learns from a program that was started successfully.
 func (f *Filter) Executed(program string, argv []string) {
 	dir, base := path.Split(program)
 	dir = strings.TrimSuffix(dir, "/")
@@ -150,8 +145,8 @@ func learn(known []string, dir string) []string {
 	return append(known, strings.Clone(dir))
 }
 
-// launchers start what was asked for, and are not it.
-var launchers = set("env", "sh", "bash", "dash", "ash", "busybox", "tini", "dumb-init", "catatonit")
+// launchers only start the server's program.
+var launchers = words.SetOf("env", "sh", "bash", "dash", "ash", "busybox", "tini", "dumb-init", "catatonit")
 
 // managed reports whether an interpreter was started to run a package manager:
 // node .../npx-cli.js, python -m pip.
@@ -168,14 +163,6 @@ func managed(base string, argv []string) bool {
 
 // runtimes are the interpreters whose files are known; digits and dots may
 // follow, as in python3.11.
-var runtimes = set("node", "nodejs", "python", "pypy", "ruby", "perl", "php", "java", "deno", "bun", "go", "dotnet")
+var runtimes = words.SetOf("node", "nodejs", "python", "pypy", "ruby", "perl", "php", "java", "deno", "bun", "go", "dotnet")
 
 func runtime(base string) bool { return runtimes[strings.TrimRight(base, "0123456789.")] }
-
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, name := range names {
-		m[name] = true
-	}
-	return m
-}

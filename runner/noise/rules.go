@@ -7,31 +7,31 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// component reports whether one of the directories of name, or name itself, is
-// called so.
+// component reports whether a path has an element of that name.
 func component(name, called string) bool {
 	return strings.Contains(name, "/"+called+"/") || strings.HasSuffix(name, "/"+called)
 }
 
-// devices may be read and written by anybody, to no effect.
-var devices = set("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+// devices have no content: reading and writing them has no effect.
+var devices = words.SetOf("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
 	"/dev/stdin", "/dev/stdout", "/dev/stderr")
 
 func isDevice(_ *Filter, a Access) bool {
 	return devices[a.Path] || strings.HasPrefix(a.Path, "/memfd:")
 }
 
-// machine lists what the kernel and the distribution say about the machine.
-var machine = set("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/version_signature",
+// machine lists the files of the kernel and the distribution about the machine.
+var machine = words.SetOf("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/version_signature",
 	"/proc/filesystems", "/proc/uptime", "/proc/loadavg", "/proc/mounts", "/etc/hostname", "/etc/os-release",
 	"/etc/debian_version", "/etc/alpine-release", "/etc/lsb-release", "/etc/machine-info")
 
 var kernel = []string{"/sys", "/proc/sys", "/proc/pressure"}
 
-// isSelfInspection: a process may also name itself, and say how gladly it would
-// be killed (proc_pid_comm(5), proc_pid_oom_score_adj(5)).
+// isSelfInspection also covers changes of a process's own name and OOM score (proc_pid_comm(5),
+// proc_pid_oom_score_adj(5)).
 func isSelfInspection(_ *Filter, a Access) bool {
 	if strings.HasPrefix(a.Path, "/proc/self/") || strings.HasPrefix(a.Path, "/proc/thread-self/") {
 		return !a.Change || path.Base(a.Path) == "comm" || path.Base(a.Path) == "oom_score_adj"
@@ -46,14 +46,14 @@ var system = []string{
 	"/usr/include", "/nix/store", "/snap",
 }
 
-var systemFiles = set("/etc/mime.types", "/etc/inputrc", "/etc/shells", "/etc/issue", "/etc/magic")
+var systemFiles = words.SetOf("/etc/mime.types", "/etc/inputrc", "/etc/shells", "/etc/issue", "/etc/magic")
 
 func isSystem(_ *Filter, a Access) bool {
 	return places.WithinAny(a.Path, system) || places.Within(a.Path, "/etc/alternatives") || systemFiles[a.Path]
 }
 
-// isLoader: what ld.so reads, where it may look (ld.so(8)). A shared object that
-// lies elsewhere is noise only as a step of the search that failed.
+// isLoader covers the files of ld.so, where it searches (ld.so(8)). A shared object elsewhere is noise only as a
+// failed step of the search.
 func isLoader(f *Filter, a Access) bool {
 	if strings.HasPrefix(a.Path, "/etc/ld.so.") || strings.HasPrefix(a.Path, "/etc/ld-musl-") {
 		return true
@@ -68,7 +68,7 @@ func isLoader(f *Filter, a Access) bool {
 	if a.Failed || places.WithinAny(a.Path, system) || slices.ContainsFunc(f.prefixes, func(prefix string) bool { return places.Within(a.Path, prefix+"/lib") }) {
 		return true
 	}
-	// That of a runtime which a virtual environment, another prefix, points to.
+	// A runtime's own, which a virtual environment points to from another prefix.
 	name, _, _ := strings.Cut(strings.TrimPrefix(base, "lib"), ".so")
 	return runtime(name) && path.Base(path.Dir(a.Path)) == "lib"
 }
@@ -84,7 +84,7 @@ var (
 		"/usr/share/locale", "/usr/share/locale-langpack", "/usr/lib/locale", "/usr/share/i18n", "/usr/share/zoneinfo",
 		"/usr/share/terminfo", "/usr/lib/terminfo", "/lib/terminfo", "/etc/terminfo", "/usr/share/X11/locale",
 	}
-	localeFiles = set("/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/locale.conf", "/etc/default/locale")
+	localeFiles = words.SetOf("/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/locale.conf", "/etc/default/locale")
 )
 
 func isLocale(_ *Filter, a Access) bool {
@@ -96,13 +96,13 @@ var certificates = []string{
 	"/usr/lib/ssl", "/usr/local/ssl", "/usr/local/share/ca-certificates", "/etc/ca-certificates.conf",
 }
 
-// isCertificate: the sinkhole's own is one that the environment names.
+// isCertificate also covers the sinkhole's own authority, which the environment names.
 func isCertificate(_ *Filter, a Access) bool {
 	base := path.Base(a.Path)
 	return places.WithinAny(a.Path, certificates) || base == "openssl.cnf" || base == sinkhole.AuthorityName
 }
 
-var resolver = set("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
+var resolver = words.SetOf("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
 	"/etc/services", "/etc/protocols", "/etc/networks", "/etc/netsvc.conf", "/etc/svc.conf") // the last two c-ares asks for
 
 func isResolver(_ *Filter, a Access) bool {
@@ -112,18 +112,18 @@ func isResolver(_ *Filter, a Access) bool {
 // packageTrees are directories that the package managers of languages fill.
 var packageTrees = []string{"node_modules", "site-packages", "dist-packages", ".pnpm"}
 
-// manifests are the files that module loaders look for in every directory from a
-// module's upward (nodejs.org/api/packages.html, "determining package.json").
-var manifests = set("package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "pnpm-workspace.yaml")
+// manifests are the files that module loaders look for in the directory of a module and
+// all those above it (nodejs.org/api/packages.html, "determining package.json").
+var manifests = words.SetOf("package.json", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", "pnpm-workspace.yaml")
 
 func isPackage(_ *Filter, a Access) bool {
 	return manifests[path.Base(a.Path)] || strings.Contains(a.Path, "/pkg/mod/") && component(a.Path, "go") ||
 		slices.ContainsFunc(packageTrees, func(tree string) bool { return component(a.Path, tree) })
 }
 
-// isInterpreter: the files of the runtimes that were executed, by their prefix,
-// and the standard library of Python by its shape, for a virtual environment has
-// another prefix than the library that it uses.
+// isInterpreter covers the files of the runtimes that were executed, by their prefix,
+// and the standard library of Python by its path, because a virtual environment has
+// another prefix than its library.
 func isInterpreter(f *Filter, a Access) bool {
 	if base := path.Base(a.Path); base == "pyvenv.cfg" || strings.HasSuffix(base, "._pth") || base == "pybuilddir.txt" {
 		return true
@@ -139,7 +139,7 @@ func isInterpreter(f *Filter, a Access) bool {
 	return places.WithinAny(a.Path, f.managers) || len(f.managers) > 0 && component(a.Path, "pyenv.d")
 }
 
-// runtimeDirs are where below its prefix a runtime keeps its own files: Node
+// runtimeDirs are the directories of runtimes below their prefixes: Node
 // (include, lib/node), Ruby, Perl, PHP, Java (jmods, conf), Go (src, pkg/tool).
 var runtimeDirs = []string{
 	"bin", "include/node", "lib/node", "share/node", "lib/ruby", "lib/perl", "lib/perl5", "share/perl", "share/perl5",
@@ -149,11 +149,8 @@ var runtimeDirs = []string{
 // pythonLibrary: .../lib/python3.11/..., .../lib/python311.zip.
 func pythonLibrary(name string) bool {
 	for _, lib := range []string{"/lib/python", "/lib64/python"} {
-		at := strings.Index(name, lib)
-		if at < 0 {
-			continue
-		}
-		version, _, _ := strings.Cut(name[at+len(lib):], "/")
+		_, version, _ := strings.Cut(name, lib)
+		version, _, _ = strings.Cut(version, "/")
 		version = strings.TrimSuffix(version, ".zip")
 		if strings.HasPrefix(version, "3") && strings.Trim(version, "0123456789.") == "" {
 			return true
@@ -162,8 +159,7 @@ func pythonLibrary(name string) bool {
 	return false
 }
 
-// isByteCode: Python's own cache of what it has compiled, which it also writes
-// (PEP 3147), by a temporary name first.
+// isByteCode covers Python's cache of compiled modules (PEP 3147), which it writes under a temporary name first.
 func isByteCode(_ *Filter, a Access) bool {
 	dir, base := path.Split(a.Path)
 	if path.Base(dir) != "__pycache__" {
@@ -172,11 +168,10 @@ func isByteCode(_ *Filter, a Access) bool {
 	return strings.HasSuffix(strings.TrimRight(base, "0123456789"), ".pyc.") || strings.HasSuffix(base, ".pyc")
 }
 
-// versionManagers choose which of several versions of a runtime is started; all
-// that is below their directory in the home is theirs.
-var versionManagers = set("/.pyenv/", "/.nvm/", "/.asdf/", "/.fnm/", "/.rbenv/", "/.volta/", "/.nodenv/")
+// versionManagers choose among versions of a runtime, and own their directory in the home.
+var versionManagers = words.SetOf("/.pyenv/", "/.nvm/", "/.asdf/", "/.fnm/", "/.rbenv/", "/.volta/", "/.nodenv/")
 
-// caches are where below the home package managers keep what they fetched.
+// caches are the caches of package managers below the home.
 var caches = []string{
 	".npm", ".pnpm-store", ".yarn", ".bun", ".cache/npm", ".cache/node", ".cache/node-gyp", ".cache/pnpm", ".cache/yarn",
 	".cache/bun", ".cache/deno", ".cache/pip", ".cache/uv", ".cache/pypoetry", ".local/share/uv", ".local/share/pnpm",
