@@ -7,8 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
 )
 
-// PackageOf is the package that a command line starts, without its version; "" where
-// it names none.
+// PackageOf returns the package that a command line starts, without its version; "" for none.
 func PackageOf(command []string) string {
 	for i, word := range command {
 		if name, ok := installed(word); ok {
@@ -25,7 +24,7 @@ func PackageOf(command []string) string {
 	return ""
 }
 
-// installed is the package in whose directory a file lies.
+// installed returns the package in whose directory a file lies.
 func installed(file string) (string, bool) {
 	i := strings.LastIndex(file, "node_modules/")
 	if i < 0 || strings.HasPrefix(file[i:], "node_modules/.bin/") {
@@ -38,8 +37,7 @@ func installed(file string) (string, bool) {
 	return parts[0], parts[0] != ""
 }
 
-// unversioned cuts off what follows a name: @1.2.3, ==1.2.3, [extra]. What is no
-// name (a URL, a path) is none.
+// unversioned returns a name without the rest: @1.2.3, ==1.2.3, [extra]; "" for a URL or a path.
 func unversioned(spec string) string {
 	if strings.Contains(spec, "://") || strings.HasPrefix(spec, ".") || strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, "git+") {
 		return ""

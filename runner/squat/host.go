@@ -10,14 +10,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// places are the hosts that somebody may want to be taken for, and the words that are put
-// beside their names.
+// places are the hosts that may be imitated, and the words that imitations add to their names.
 var places = words.Read[struct{ Hosts, Beside []string }]("hosts")
 
-// minHost is the shortest name of a host in which an error of a typist counts.
+// minHost is the shortest name of a host in which a typing error counts.
 const minHost = 6
 
-// Host compares a host's name, as an address has it, with those at which people sign in.
+// Host compares the host of a URL with those at which people sign in.
 func Host(host string) (Likeness, bool) {
 	if shown, err := idna.ToUnicode(host); err == nil {
 		host = shown
@@ -44,7 +43,7 @@ func Host(host string) (Likeness, bool) {
 	return Likeness{}, false
 }
 
-// withWord reports whether a name is a known one, or looks like it, with a word beside it.
+// withWord reports whether a name is a known one, or looks like it, with a word added.
 func withWord(name, known string) bool {
 	for i, c := range name {
 		if c != '-' {
@@ -59,8 +58,7 @@ func withWord(name, known string) bool {
 	return false
 }
 
-// Site returns the domain that somebody has registered for a host, if it is one of those at
-// which people sign in.
+// Site returns the registered domain of a host, if it is one at which people sign in.
 func Site(host string) (string, bool) {
 	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(host))
 	return domain, err == nil && slices.Contains(places.Hosts, domain)

@@ -6,22 +6,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// lists are names of servers, packages and services. Bystanders are known, and nobody's
-// target.
+// lists are names of servers, packages and services. Bystanders are known, but no target of imitation.
 type lists struct{ Known, Bystanders []string }
 
-// tables hold what is looked up, made once.
+// tables indexes the known names.
 type tables struct {
-	// names are all names as they are known: none of them is taken for another.
+	// names holds all known names: none of them imitates another.
 	names map[string]bool
-	// cores are the distinctive words that somebody may want to be taken for, with
-	// the first name that has them; skeletons and squeezed are the same by what they
-	// look like, and whole names without their marks.
+	// cores maps the distinctive words to the first name that has them; skeletons maps them by
+	// their looks, and squeezed whole names without punctuation.
 	cores, skeletons, squeezed map[string]string
-	// scopes are those of npm.
-	scopes map[string]bool
-	// byLength are the cores by their length in bytes, for what is near.
-	byLength map[int][]string
+	scopes                     map[string]bool  // of npm
+	byLength                   map[int][]string // cores by their length in bytes
 }
 
 var known = index(words.Read[lists]("squat"))

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// near says how a word comes to be another by an error of a typist, or by two where
-// it is long; "" where it does not. Both are in lower case.
+// near describes the typing error by which a word differs from another, or two errors in
+// a long word; "" if more separate them. Both are in lower case.
 func near(word, of string) string {
 	if word == of {
 		return ""
@@ -18,9 +18,8 @@ func near(word, of string) string {
 	return errs([]rune(word), []rune(of), 0, errors)
 }
 
-// errs takes back one error, and then what is left of those that are allowed. Nobody
-// mistypes the first letter of a name unseen, and another last letter is mostly
-// another word: a plural, a version.
+// errs undoes one error, and then the others that are allowed. A mistyped first letter of a name is noticed, and
+// another last letter mostly makes another word: a plural, a version.
 func errs(word, of []rune, at, allowed int) string {
 	for at < len(word) && at < len(of) && word[at] == of[at] {
 		at++
@@ -43,8 +42,7 @@ func errs(word, of []rune, at, allowed int) string {
 	return ""
 }
 
-// slips are the errors: at a place where word and of differ, so many letters of each
-// are passed over.
+// slips are the errors: where word and of differ, so many letters of each are skipped.
 var slips = []struct {
 	how      string
 	word, of int
@@ -72,7 +70,7 @@ var slips = []struct {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' }
 
-// rows are those of a keyboard, QWERTY.
+// rows of a QWERTY keyboard.
 var rows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
 
 // beside reports whether two letters are neighbours in a row.
@@ -86,7 +84,7 @@ func beside(a, b rune) bool {
 	return false
 }
 
-// lookalikes are letters, digits and pairs by the Latin letter that they look like
+// lookalikes replaces letters, digits and pairs by the Latin letter that they look like
 // (a part of the confusables of UTS #39).
 var lookalikes = strings.NewReplacer(
 	"а", "a", "ɑ", "a", "α", "a", "е", "e", "ё", "e", "ε", "e", "о", "o", "ο", "o", "օ", "o", "0", "o", "р", "p", "ρ", "p", "с", "c", "ϲ", "c",
@@ -95,7 +93,7 @@ var lookalikes = strings.NewReplacer(
 	"ո", "n", "η", "n", "п", "n", "ս", "u", "υ", "u", "3", "e", "ғ", "f",
 )
 
-// skeleton returns what a word looks like, all that look alike being one letter.
+// skeleton replaces all letters that look alike by the same one.
 func skeleton(word string) string {
 	folded := strings.Map(func(r rune) rune {
 		switch {
@@ -110,8 +108,8 @@ func skeleton(word string) string {
 	return lookalikes.Replace(strings.ToLower(folded))
 }
 
-// Disguised reports whether a name of Latin letters has some among them that only look
-// like those, and what it looks like.
+// Disguised reports whether a name of Latin letters contains others that only look
+// like those, and returns the name that it looks like.
 func Disguised(name string) (looks string, ok bool) {
 	latin, foreign := false, false
 	for _, r := range name {

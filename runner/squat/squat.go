@@ -1,11 +1,10 @@
-// Package squat tells of a name whether somebody may take it for a well-known one.
+// Package squat reports whether a name can be mistaken for a well-known one.
 //
-// What is compared is the distinctive part of a name, without "mcp", "server" and
-// the scope: half of all servers are rightly called after a service. Only the ways
-// of a typing error and of a deception count: a letter twice,
-// left out, swapped, mistyped for its neighbour; a letter of another alphabet or a
-// digit that looks like one; a scope that became a prefix. A name that is itself
-// known is never taken for another. The package is pure.
+// It compares the distinctive part of a name, without "mcp", "server" and
+// the scope: half of all servers are rightly named after a service. Only typing errors and deceptions
+// count: a letter that is doubled, left out, swapped, or mistyped for its neighbour; a letter of another
+// alphabet or a digit that looks like one; a scope that became a prefix. A name that is itself
+// known never counts. The package is pure.
 package squat
 
 import (
@@ -17,24 +16,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// Likeness is a well-known name and how another comes to look like it.
+// Likeness is a well-known name that another one resembles.
 type Likeness struct {
-	// Known is the name as it is known.
 	Known string
-	// How is in words: "a letter is doubled".
+	// How describes the difference: "a letter is doubled".
 	How string
 }
 
 const (
-	// minCore is the shortest word that is compared; of shorter ones too many are near.
-	minCore = 5
-	// minTwice is the shortest word in which two errors count.
-	minTwice = 10
-	// maxName bounds a name in bytes: longer ones are none.
-	maxName = 214 // as npm has it
+	minCore  = 5   // runes of the shortest word that is compared: too many shorter ones are near
+	minTwice = 10  // runes of the shortest word in which two errors count
+	maxName  = 214 // bytes, as in npm
 )
 
-// alike says of characters that they look like others.
 const alike = "there are characters that look like others"
 
 // Server compares the name that a server gives itself.
@@ -63,15 +57,15 @@ func Package(name string) (Likeness, bool) {
 	return compare(core(name))
 }
 
-// rescoped finds a name that differs from a known one with a scope only in where the
-// marks are: modelcontextprotocol-server-memory.
+// rescoped finds a name that differs from a known one with a scope only in punctuation:
+// modelcontextprotocol-server-memory.
 func rescoped(name string) (Likeness, bool) {
 	of := known.squeezed[squeeze(name)]
 	if of == "" || !strings.HasPrefix(of, "@") || of == name {
 		return Likeness{}, false
 	}
 	if _, rest, _ := strings.Cut(of, "/"); distinctive(rest) == "" {
-		return Likeness{}, false // anybody calls a server for @netlify/mcp's service netlify-mcp
+		return Likeness{}, false // netlify-mcp is an ordinary name beside @netlify/mcp
 	}
 	return Likeness{of, "its scope is another, or part of the name"}, true
 }
@@ -111,14 +105,11 @@ func compare(word string) (Likeness, bool) {
 	return Likeness{}, false
 }
 
-// common are words of names that tell nothing apart.
-var common = map[string]bool{
-	"mcp": true, "server": true, "servers": true, "the": true, "official": true, "example": true, "api": true, "client": true,
-	"modelcontextprotocol": true, "awslabs": true, "developer": true, "mcpserver": true,
-}
+// common are words that distinguish no name.
+var common = words.SetOf("mcp", "server", "servers", "the", "official", "example", "api", "client",
+	"modelcontextprotocol", "awslabs", "developer", "mcpserver")
 
-// core is the distinctive part of a name: without scope and version, common words
-// and what stands between words.
+// core returns the distinctive part of a name: without scope, common words and punctuation.
 func core(name string) string {
 	name = strings.ToLower(name)
 	if strings.HasPrefix(name, "@") {
@@ -139,5 +130,5 @@ func distinctive(name string) string {
 	return b.String()
 }
 
-// squeeze is a name without what stands between its words.
+// squeeze returns a name without punctuation.
 func squeeze(name string) string { return strings.Join(words.OfName(name), "") }
