@@ -1,8 +1,8 @@
 package packages
 
 import (
+	"cmp"
 	"encoding/json"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -13,17 +13,17 @@ import (
 // Launched is a package that a command such as npx or uvx installs and starts.
 type Launched struct {
 	Package
-	// Program names one of the package's; "" for the one that the command chooses.
+	// Program is one of the package's; "" for the one that the command chooses.
 	Program   string
 	Arguments []string
-	// Env ("NAME=value") is set by who starts it, and Secrets are names of variables that are set to secrets of the user's.
+	// Env ("NAME=value") is set when it is started, and Secrets are names of variables that are set to the user's secrets.
 	Env, Secrets []string
-	// ServerJSON is the entry of the MCP registry that it was found by; nil for another package.
+	// ServerJSON is the package's entry in the MCP registry; nil if it was not found by one.
 	ServerJSON json.RawMessage
 }
 
-// Launch reads a command line; false where it runs no package by its name, or leads to something else than one package
-// of a registry, as where npx finds the program below the working directory.
+// Launch reads a command line that runs one package of a registry by its name; false for any other, such as an npx that
+// finds the program below the working directory.
 func Launch(command []string, dir string) (Launched, bool) {
 	l, ok := pkgmanager.Launches(command)
 	if !ok || !l.Sure {
@@ -43,17 +43,11 @@ func Launch(command []string, dir string) (Launched, bool) {
 
 // linked reports whether npx finds the program among those of a project.
 func linked(l Launched, dir string) bool {
-	program := l.Program
-	if program == "" {
-		program = path.Base(l.Name)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", program)); err == nil {
+	program := cmp.Or(l.Program, path.Base(l.Name))
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, "node_modules", ".bin", program)) {
 			return true
 		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-		dir = filepath.Dir(dir)
 	}
+	return exists(filepath.Join(dir, "node_modules", ".bin", program))
 }

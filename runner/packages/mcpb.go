@@ -27,7 +27,7 @@ const (
 	maxBundleManifest = 1 << 20
 )
 
-// bundleManifest is the part that we read of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
+// bundleManifest holds the used part of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
 type bundleManifest struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -49,7 +49,7 @@ type bundleConfig struct {
 	Platforms map[string]bundleConfig `json:"platform_overrides"`
 }
 
-// installBundle unpacks the bundle in the file that a package is named by, or at the URL.
+// installBundle unpacks the bundle in the file, or at the URL, that names the package.
 func installBundle(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
 	file := p.Name
 	if strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://") {
@@ -159,8 +159,8 @@ func extract(entry *zip.File, dir string, most int64) (int64, error) {
 	return n, err
 }
 
-// launch is how a client starts the server of a bundle in a directory: as on Linux, with the defaults of what the user may
-// configure, or else with something plausible, and decoys for what is sensitive.
+// launch returns how a client on Linux starts the server of a bundle in a directory, with defaults or plausible values for
+// the user's settings, and decoys for sensitive ones.
 func (m bundleManifest) launch(dir string) (i Installed, err error) {
 	c := m.Server.Config
 	if other, ok := c.Platforms["linux"]; ok {
@@ -221,7 +221,7 @@ func (m bundleManifest) fill(text, dir string) (filled string, sensitive bool) {
 	})
 }
 
-// configured is a value for what the user may configure and that is no secret: the default, or one that fits the type.
+// configured returns a value for a user's setting that is not a secret: the default, or one that fits the type.
 func (m bundleManifest) configured(key, dir string) string {
 	of := m.UserConfig[key]
 	switch value := of.Default.(type) {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// npmLock is the part that we read of node_modules/.package-lock.json (package-lock.json, Hidden Lockfiles). The keys are directories.
+// npmLock holds the used part of node_modules/.package-lock.json (package-lock.json, Hidden Lockfiles). The keys are directories.
 type npmLock struct {
 	Packages map[string]npmEntry `json:"packages"`
 }
@@ -28,7 +28,7 @@ type npmEntry struct {
 	Optional  bool   `json:"optional"` // so is all that needs it
 }
 
-// npmDescription is the part that we read of a package.json.
+// npmDescription holds the used part of a package.json.
 type npmDescription struct {
 	Name    string            `json:"name"`
 	Bin     json.RawMessage   `json:"bin"`
@@ -60,7 +60,7 @@ func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []
 	}
 	described := map[string]npmDescription{}
 	for at, entry := range lock.Packages {
-		if entry.isOfThisMachine() {
+		if entry.Link || strings.HasPrefix(entry.Resolved, "file:") { // package.json, Local Paths
 			return i, nil, fmt.Errorf("it needs %.200q, which is a file of this machine and in no registry", entry.Resolved)
 		}
 		all = append(all, entry.locked(at))
@@ -74,7 +74,7 @@ func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []
 	return i, all, err
 }
 
-// Checkout is the package of npm whose sources are in a directory, with what they need installed, and built.
+// Checkout returns the npm package whose sources are in a directory, built and with its dependencies installed.
 func Checkout(dir string) (i Installed, err error) {
 	d, err := describe(dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func Checkout(dir string) (i Installed, err error) {
 	return i, err
 }
 
-// npmError says why npm could not install, by what it said on stdout.
+// npmError returns npm's own reason from its output, if it gives one.
 func npmError(said []byte, err error) error {
 	var failed struct {
 		Error struct {
@@ -98,9 +98,6 @@ func npmError(said []byte, err error) error {
 	}
 	return fmt.Errorf("npm: %w", err)
 }
-
-// isOfThisMachine reports whether a dependency is a file or directory of this machine (package.json, Local Paths).
-func (e npmEntry) isOfThisMachine() bool { return e.Link || strings.HasPrefix(e.Resolved, "file:") }
 
 func (e npmEntry) locked(at string) locked {
 	l := locked{name: e.Name, version: e.Version, digest: e.Integrity}
@@ -121,7 +118,7 @@ func describe(dir string) (d npmDescription, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return d, fmt.Errorf("read the package.json of %s: %w", filepath.Base(dir), err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "binding.gyp")); err == nil && d.Scripts["install"] == "" && d.Scripts["preinstall"] == "" && (d.GypFile == nil || *d.GypFile) {
+	if exists(filepath.Join(dir, "binding.gyp")) && d.Scripts["install"] == "" && d.Scripts["preinstall"] == "" && (d.GypFile == nil || *d.GypFile) {
 		d.Scripts = maps.Clone(d.Scripts)
 		if d.Scripts == nil {
 			d.Scripts = map[string]string{}
@@ -131,7 +128,7 @@ func describe(dir string) (d npmDescription, err error) {
 	return d, nil
 }
 
-// scripts are those that npm runs after it has installed, in its order: by script, and then by directory.
+// scripts returns the scripts that npm runs after an installation, in its order: by script, and then by directory.
 func (l npmLock) scripts(dir string, described map[string]npmDescription) (all []Script) {
 	compilers, env := addons()
 	for _, event := range []string{"preinstall", "install", "postinstall"} {
@@ -156,7 +153,7 @@ func (l npmLock) scripts(dir string, described map[string]npmDescription) (all [
 	return all
 }
 
-// addons returns what compiles add-ons of packages here: the node-gyp that npm brings along and puts into PATH,
+// addons returns the tools that compile add-ons here: the node-gyp that npm brings along and puts into PATH,
 // and the headers of Node.js, which node-gyp would fetch.
 func addons() (path string, env []string) {
 	modules := filepath.Join(prefix("npm"), "node_modules")
@@ -170,13 +167,13 @@ func addons() (path string, env []string) {
 	return path, env
 }
 
-// prefix is where a program is installed: above the directory of its file, behind all links.
+// prefix returns the directory that a program is installed in, with all links resolved; "" for none.
 func prefix(program string) string {
 	file, err := exec.LookPath(program)
-	if err != nil {
-		return ""
+	if err == nil {
+		file, err = filepath.EvalSymlinks(file)
 	}
-	if file, err = filepath.EvalSymlinks(file); err != nil {
+	if err != nil {
 		return ""
 	}
 	return filepath.Dir(filepath.Dir(file))
@@ -187,7 +184,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// programs are those of the package in a directory.
+// programs returns the commands of the package in a directory.
 func (d npmDescription) programs(dir string) (map[string][]string, error) {
 	files, only := map[string]string{}, ""
 	if json.Unmarshal(d.Bin, &only) == nil && only != "" {
@@ -206,8 +203,7 @@ func (d npmDescription) programs(dir string) (map[string][]string, error) {
 	return programs, nil
 }
 
-// interpreter is node for a script of its own: what else there is in the environment of the script's first
-// line is no part of the server.
+// interpreter returns node for a script that names it in its first line, so that env(1) is not a part of the server.
 func interpreter(file string) []string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package packages installs MCP servers by the names that people know them by, as npx and
-// uvx do, from the registry that the machine's npm or pip is set up for, and MCP Bundles. No code of a package runs
+// Package packages installs MCP servers by their package names, as npx and
+// uvx do, from the registry that the machine's npm or pip is configured for, and MCP Bundles. No code of a package runs
 // while it is installed.
 package packages
 
@@ -27,10 +27,10 @@ const timeout = 10 * time.Minute
 type Installed struct {
 	// Report describes it in the report of the audit.
 	Report report.Package
-	// Scripts are those that the registry's installer would have run, in its order. Nobody has run them.
+	// Scripts are the install scripts in the order in which the registry's installer runs them. They were not run.
 	Scripts []Script
-	// Env ("NAME=value") has the variables that a bundle sets, and Secrets the names of those that it sets to secrets of
-	// the user's.
+	// Env ("NAME=value") holds the variables that a bundle sets, and Secrets the names of those that it sets to the user's
+	// secrets.
 	Env     []string
 	Secrets []string
 	// programs are the commands of the package by their names.
@@ -42,22 +42,22 @@ type Installed struct {
 type Script struct {
 	// Of names the package and the script: "esbuild@0.25.0 (postinstall)".
 	Of string
-	// Dir is the directory that it is run in, by Command, with Env ("NAME=value") besides.
+	// Dir is the working directory of Command, Env ("NAME=value") its additional environment.
 	Dir     string
 	Command []string
 	Env     []string
-	// Optional: the package is left out where the script fails, and the installation goes on.
+	// Optional: if the script fails, the package is left out and the installation goes on.
 	Optional bool
 }
 
-// locked is one of the packages that were installed.
+// locked is an installed package.
 type locked struct {
 	name, version string
 	// digest of the archive, in the registry's notation.
 	digest string
 }
 
-// Install installs a package into a directory, which is made.
+// Install creates a directory and installs a package into it.
 func (p Package) Install(ctx context.Context, dir string) (Installed, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Installed{}, err
@@ -93,7 +93,7 @@ func (p Package) report(all []locked) report.Package {
 	return r
 }
 
-// Command returns the command line of a program of the package; of "" it is the program that npx and uvx start:
+// Command returns the command line of a program of the package; for "" that of the program that npx and uvx start:
 // the only one, or the one with the name of the package.
 func (i Installed) Command(program string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(i.programs))
@@ -116,8 +116,8 @@ func (i Installed) Command(program string) ([]string, error) {
 	return nil, fmt.Errorf("--program: package %s has no program %q (want one of %s)", i.Report.Identifier, program, strings.Join(names, ", "))
 }
 
-// Dir is a new name for a directory in which npx, uvx or a client could have installed a package, in the home of a user:
-// it does not say that the package is audited, and the sandbox shows it.
+// Dir returns a new directory name in a user's home where npx, uvx or a client could have installed a package: the server
+// sees it, and it does not give the audit away.
 func (p Package) Dir(home string) string {
 	name := make([]byte, 8)
 	_, _ = rand.Read(name) // it never fails (crypto/rand)

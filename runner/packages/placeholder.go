@@ -13,8 +13,8 @@ var (
 	braces = lazyregexp.New(`\{([^{}]+)\}`)
 )
 
-// Fill replaces the placeholders of a text by what of returns for their names; one that it does not know stays.
-// secret: one of them stands for a secret.
+// Fill replaces the placeholders of a text by the values that of returns for their names, and leaves unknown ones.
+// secret: one of the values is a secret.
 func Fill(form *lazyregexp.Regexp, text string, of func(name string) (value string, secret, known bool)) (filled string, secret bool) {
 	filled = form.ReplaceAllStringFunc(text, func(found string) string {
 		value, hidden, known := of(form.FindStringSubmatch(found)[1])
@@ -27,8 +27,8 @@ func Fill(form *lazyregexp.Regexp, text string, of func(name string) (value stri
 	return filled, secret
 }
 
-// plausible is a value of a kind for what a user has to set, by its name. The kinds are the types of a bundle's
-// user_config (MANIFEST.md) and the formats of server.json.
+// plausible makes up a value for a user's setting by its kind, a type of a bundle's
+// user_config (MANIFEST.md) or a format of server.json, and by its name.
 func plausible(kind, name string) string {
 	switch kind {
 	case "directory", "filepath":
@@ -41,7 +41,7 @@ func plausible(kind, name string) string {
 	return decoy.Asked(variableOf(name), "").Value
 }
 
-// variableOf is a name as one of the environment: decoys are chosen by those.
+// variableOf writes a name as that of an environment variable, by which decoys are chosen.
 func variableOf(name string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(strings.TrimLeft(name, "-")))
 }

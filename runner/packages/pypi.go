@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// pypiReport is the part that we read of pip's Installation Report (pip.pypa.io).
+// pypiReport holds the used part of pip's Installation Report (pip.pypa.io).
 type pypiReport struct {
 	Install []struct {
 		Metadata struct {
@@ -40,8 +40,8 @@ if sys.prefix != sys.base_prefix:
     sys.addaudithook(hook)
 `
 
-// installPyPI makes a virtual environment, as uvx does: a variable that names the modules would make each
-// audit Inconclusive (CodeLoaded). Only wheels are installed: what else there is runs code to be built.
+// installPyPI makes a virtual environment, as uvx does: a variable for the path of modules would make each
+// audit Inconclusive (CodeLoaded). It installs only wheels, because building a source distribution runs its code.
 func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
 	venv, said := filepath.Join(dir, "venv"), filepath.Join(dir, "installed.json")
 	python := filepath.Join(venv, "bin", "python")
@@ -82,8 +82,8 @@ func pypiLocked(text []byte) (all []locked, err error) {
 	return all, nil
 }
 
-// runPython executes a module of Python in a directory of ours, with others from a path. What pip says of an index that does not
-// answer comes before it says that there is no such package.
+// runPython executes a Python module in a directory of ours, with others from a path. Of pip's errors it prefers the broken
+// connection to the missing package that follows from it.
 func runPython(ctx context.Context, dir, path, module string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...)
 	cmd.Dir = dir // with -m the working directory comes before the standard library, and the user's may be a checkout of somebody hostile
@@ -131,7 +131,7 @@ func pypiPrograms(venv, name string) (map[string][]string, error) {
 	return programs, nil
 }
 
-// scripts are the names in the section [console_scripts] of an entry_points.txt.
+// scripts returns the names in the section [console_scripts] of an entry_points.txt.
 func scripts(text string) (names []string) {
 	within := false
 	for line := range strings.Lines(text) {

@@ -14,9 +14,9 @@ type Registry string
 const (
 	NPM  Registry = "npm"
 	PyPI Registry = "pypi"
-	// MCPB is no registry: the package is named by a file or its URL.
+	// MCPB stands for bundles, which are named by a file or its URL.
 	MCPB Registry = "mcpb"
-	// MCPRegistry has servers, which say what their packages are: see Resolve.
+	// MCPRegistry lists servers with their packages: see Resolve.
 	MCPRegistry Registry = "registry"
 )
 
@@ -30,7 +30,7 @@ type Package struct {
 	SHA256 string
 }
 
-// What names and versions may be: nothing that an installer reads as a flag, a path or a URL.
+// The forms of names and versions, none of which an installer reads as a flag, a path or a URL.
 var (
 	npmName     = lazyregexp.New(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
 	pypiName    = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
@@ -72,10 +72,10 @@ func Parse(reference string) (Package, bool, error) {
 
 var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION", MCPRegistry: "registry:NAMESPACE/NAME or registry:NAMESPACE/NAME@VERSION"}
 
-// String is the package as Parse reads it.
+// String returns the reference that Parse reads.
 func (p Package) String() string { return string(p.Registry) + ":" + p.spec() }
 
-// spec is the package as the registry's installer reads it.
+// spec returns the reference that the registry's installer reads.
 func (p Package) spec() string {
 	if p.Version == "" {
 		return p.Name
@@ -83,7 +83,7 @@ func (p Package) spec() string {
 	return p.Name + map[Registry]string{NPM: "@", PyPI: "==", MCPRegistry: "@"}[p.Registry] + p.Version
 }
 
-// normal is a name as the registry compares it (PEP 503, Normalized Names).
+// normal returns a name in the form that the registry compares (PEP 503, Normalized Names).
 func normal(r Registry, name string) string {
 	if r == NPM {
 		return name

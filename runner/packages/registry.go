@@ -23,7 +23,7 @@ const (
 	askTimeout    = time.Minute
 )
 
-// Resolve asks an MCP registry how a server is started that a package of MCPRegistry names, and which version that is
+// Resolve asks an MCP registry for the launch and the version of the server that a package of MCPRegistry names
 // (API v0.1, /servers/{serverName}/versions/{version}).
 func (p Package) Resolve(ctx context.Context, registry string) (exact Package, l Launched, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -61,7 +61,7 @@ func (p Package) Resolve(ctx context.Context, registry string) (exact Package, l
 	return p, l, nil
 }
 
-// get returns what a URL answers, of at most most bytes.
+// get returns the body at a URL, of at most most bytes.
 func get(ctx context.Context, at string, most int64) ([]byte, error) {
 	body, err := open(ctx, at)
 	if err != nil {
@@ -75,7 +75,7 @@ func get(ctx context.Context, at string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// download writes what a URL answers into a new file, of at most most bytes. The caller removes it.
+// download writes the body at a URL into a new file, of at most most bytes. The caller removes it.
 func download(ctx context.Context, at string, most int64) (file string, err error) {
 	body, err := open(ctx, at)
 	if err != nil {
@@ -97,7 +97,7 @@ func download(ctx context.Context, at string, most int64) (file string, err erro
 	return to.Name(), nil
 }
 
-// client goes from https to no other scheme: who answers could lead it to a service of this machine.
+// client does not follow redirects from https to another scheme, which could lead to a service of this machine.
 var client = &http.Client{CheckRedirect: func(to *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) >= 10:
@@ -108,7 +108,7 @@ var client = &http.Client{CheckRedirect: func(to *http.Request, via []*http.Requ
 	return nil
 }}
 
-// open begins to read what a URL answers.
+// open returns the body at a URL.
 func open(ctx context.Context, at string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// serverJSON is the part that we read of a server.json (static.modelcontextprotocol.io/schemas/2025-12-11).
+// serverJSON holds the fields of a server.json that are used (static.modelcontextprotocol.io/schemas/2025-12-11).
 type serverJSON struct {
-	Name     string          `json:"name"`
 	Version  string          `json:"version"`
 	Packages []serverPackage `json:"packages"`
 	Remotes  []struct {
@@ -45,8 +44,8 @@ type serverInput struct {
 	Variables   map[string]serverInput `json:"variables"`
 }
 
-// launch chooses the first package that can be run here, and says how a client starts it: with what its user has to set
-// as it is by default, or else as something plausible.
+// launch chooses the first package that can be run here, and returns how a client starts it: with defaults, or plausible
+// values, for what the user has to set.
 func (s serverJSON) launch() (l Launched, err error) {
 	for _, p := range s.Packages {
 		switch Registry(p.RegistryType) {
@@ -64,7 +63,7 @@ func (s serverJSON) launch() (l Launched, err error) {
 	return l, errors.New("its server.json has no packages")
 }
 
-// official are the registries that npm and pip ask unless they are set up for others.
+// official are the default registries of npm and pip.
 var official = map[Registry][]string{NPM: {"", "https://registry.npmjs.org"}, PyPI: {"", "https://pypi.org"}}
 
 func (p serverPackage) launch() (l Launched, err error) {
@@ -95,7 +94,7 @@ func (p serverPackage) launch() (l Launched, err error) {
 	return l, nil
 }
 
-// variables are those of the environment, and the names of those that are secrets.
+// variables returns the variables of the environment, and the names of those that are secrets.
 func (p serverPackage) variables() (env, secrets []string) {
 	for _, v := range p.Environment {
 		value, secret, set := v.fill(v.Name)
@@ -109,7 +108,7 @@ func (p serverPackage) variables() (env, secrets []string) {
 	return env, secrets
 }
 
-// arguments are the words of one on the command line; none where the user need not give it.
+// arguments returns the words of an argument on the command line; none for an optional one.
 func (in serverInput) arguments() []string {
 	value, _, set := in.fill(cmp.Or(in.Name, in.ValueHint))
 	switch {
@@ -123,7 +122,7 @@ func (in serverInput) arguments() []string {
 	return nil
 }
 
-// fill returns the value of what is called name. set: there is one, because it is given, or has to be.
+// fill returns the value of an input called name. set: it is given or required.
 func (in serverInput) fill(name string) (value string, secret, set bool) {
 	switch {
 	case in.Value != "":
@@ -132,7 +131,7 @@ func (in serverInput) fill(name string) (value string, secret, set bool) {
 			if !known {
 				return "", false, false
 			}
-			of.Value, of.Required, of.Variables = "", true, nil // it has none of its own
+			of.Value, of.Required, of.Variables = "", true, nil // variables do not nest
 			value, secret, _ := of.fill(name)
 			return value, secret, true
 		})
