@@ -14,19 +14,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// basis holds what policies are made of: what was observed without what findings are
-// about, and what the operator declared.
+// basis holds the input of policies: observed uses without those that findings are about, and the uses that
+// the operator declared.
 type basis struct {
 	Source
 	Options
-	needs report.Privileges
-	// egress may be connected to; dns: names have to be looked up.
-	egress []destination
-	dns    bool
+	needs  report.Privileges
+	egress []destination // that may be connected to
+	dns    bool          // names have to be looked up
 	notes  *notes
 }
 
-// notes hold what the reader has to know.
+// notes are lines for the reader.
 type notes struct{ lines []string }
 
 func (b basis) note(format string, args ...any) {
@@ -45,8 +44,7 @@ func newBasis(s Source, o Options) basis {
 	return b
 }
 
-// closeNetwork takes the network away altogether where the server used it for nothing
-// but what findings are about.
+// closeNetwork removes network access altogether if the server used it only for what findings are about.
 func (b *basis) closeNetwork() {
 	if len(b.needs.Egress) == 0 || len(b.egress) > 0 || b.dns || len(b.needs.Listens) > 0 || b.Report.Verdict != report.VerdictFail {
 		return
@@ -70,8 +68,7 @@ func (b *basis) closeNetwork() {
 	b.needs.Unmade = slices.Concat(b.needs.Unmade, gone)
 }
 
-// origin says from which audit a policy is, in lines without a newline. Everything
-// in them is our own, a number, or plain.
+// origin identifies the audit behind a policy, in lines without a newline. All text of the server goes through plain.
 func (b basis) origin() []string {
 	r := b.Report
 	covered := func(e report.Exercised) string { return fmt.Sprintf("%d of %d", e.Called, e.Listed) }
@@ -89,7 +86,7 @@ func (b basis) origin() []string {
 		"What the audit did not make the server do is not allowed here.")
 }
 
-// comment is the origin and the notes as the head of a YAML file.
+// comment returns the origin and the notes as the head of a YAML file.
 func (b basis) comment() string {
 	var text strings.Builder
 	for _, line := range slices.Concat(b.origin(), b.notes.lines) {
@@ -98,7 +95,7 @@ func (b basis) comment() string {
 	return text.String()
 }
 
-// annotations carry the origin where comments get lost.
+// annotations repeats the origin where comments get lost.
 func (b basis) annotations() map[string]any {
 	r := b.Report
 	return map[string]any{
@@ -123,7 +120,7 @@ func plain(text string) string {
 	return mapped
 }
 
-// destination is where connections may go: one of the three is set.
+// destination is an allowed destination of connections: either host or prefix is set.
 type destination struct {
 	// host is a name, or a pattern that begins with "*.".
 	host   string
@@ -135,8 +132,8 @@ type destination struct {
 
 var hostname = lazyregexp.New(`^(\*\.)?([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?$`)
 
-// allowEgress takes what was observed, but for what findings are about and what the
-// audit itself named, and what is declared.
+// allowEgress allows declared destinations, and observed ones except those that findings are about or that the
+// audit itself named.
 func (b *basis) allowEgress() {
 	for _, p := range b.needs.Egress {
 		switch found := b.foundPeer(p); {
@@ -163,11 +160,11 @@ func (b *basis) allowEgress() {
 	for _, d := range b.egress {
 		b.dns = b.dns || d.host != ""
 	}
-	slices.SortFunc(b.egress, destination.compare)
+	slices.SortFunc(b.egress, func(a, b destination) int { return strings.Compare(a.key(), b.key()) })
 	b.egress = slices.Compact(b.egress)
 }
 
-// observed is the destination of an end point: exactly that, or none.
+// observed returns the destination of an end point; false for an invalid one.
 func observed(p report.Peer) (destination, bool) {
 	d := destination{host: p.Host, port: p.Port, protocol: p.Protocol}
 	if p.Port < 1 || p.Port > 65535 || p.Protocol != "tcp" && p.Protocol != "udp" {
@@ -181,8 +178,6 @@ func observed(p report.Peer) (destination, bool) {
 	d.prefix = netip.PrefixFrom(address, address.BitLen())
 	return d, err == nil
 }
-
-func (d destination) compare(other destination) int { return strings.Compare(d.key(), other.key()) }
 
 func (d destination) key() string {
 	return fmt.Sprintf("%s|%s|%05d|%s", d.host, d.prefix, d.port, d.protocol)
@@ -215,15 +210,16 @@ func (b *basis) declare(entry string) {
 	b.egress = append(b.egress, d)
 }
 
-// found is the rule of a finding that names one of the texts; empty if none does. It
-// may find more than is meant: then less is allowed.
+// found returns the rule of a finding that names one of the texts; empty for none. A false match only
+// allows less.
 func (b basis) found(texts ...string) string {
 	for _, f := range b.Report.Findings {
 		if f.Suppressed != nil && !f.Suppressed.Expired {
 			continue
 		}
 		for _, text := range texts {
-			if text != "" && names(f, text) {
+			in := func(e report.Evidence) bool { return strings.Contains(e.Detail, text) }
+			if text != "" && (strings.Contains(f.Message, text) || slices.ContainsFunc(f.Evidence, in)) {
 				return f.Rule
 			}
 		}
@@ -231,14 +227,8 @@ func (b basis) found(texts ...string) string {
 	return ""
 }
 
-// names reports whether a finding, or what it was seen by, speaks of a text.
-func names(f report.Finding, text string) bool {
-	return strings.Contains(f.Message, text) ||
-		slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.Contains(e.Detail, text) })
-}
-
-// foundPeer is found for an end point. Findings name a host without the search domains
-// of the audit, which are not known here: any part of the name may be one.
+// foundPeer is found for an end point. Findings name a host without its search domain, which is
+// not known here, so any beginning of the name may match.
 func (b basis) foundPeer(p report.Peer) string {
 	texts := []string{p.Host, p.Address}
 	host := strings.TrimSuffix(strings.ToLower(p.Host), ".")
@@ -250,8 +240,7 @@ func (b basis) foundPeer(p report.Peer) string {
 	return b.found(texts...)
 }
 
-// foundBelow is found for a directory: the finding is about a change of something
-// that is in it, or below.
+// foundBelow is found for the changes in a directory and below.
 func (b basis) foundBelow(dir string) string {
 	for _, c := range b.Report.Profile.Capabilities {
 		for _, w := range slices.Concat(c.Writes, c.Deletes) {
@@ -265,8 +254,8 @@ func (b basis) foundBelow(dir string) string {
 	return ""
 }
 
-// writable divides the directories that the server wrote to: those that may be empty
-// when it starts, and those in which the image may have something.
+// writable divides the directories that the server wrote to into volumes, which may be empty
+// when it starts, and those in which the image may have files.
 func (b basis) writable() (volumes, kept []string) {
 	for _, w := range b.needs.Writes {
 		switch dir := path.Clean(w.Path); {
@@ -286,24 +275,23 @@ func (b basis) writable() (volumes, kept []string) {
 	return slices.Compact(volumes), kept
 }
 
-// system are directories of which an image consists (hier(7)), and those that the
+// system are the directories that an image consists of (hier(7)), and those that the
 // kernel and the kubelet fill.
 var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr",
 	"/run/secrets", "/var/run/secrets"}
 
-// filled are those of system in which there is no place for a volume at all.
+// filled are the directories of system that cannot contain a volume.
 var filled = []string{"/dev", "/proc", "/sys", "/run/secrets", "/var/run/secrets"}
 
-// mountable reports whether an empty volume may be put in a place: the image says where
-// HOME is, and the server what it makes where. Neither may cover what a container is
-// made of. The API server takes no ":" (ValidateVolumeMounts).
+// mountable reports whether an empty volume may be mounted at a path, which comes from the image's HOME or from the
+// server: it must not cover a directory of the system, nor contain ":" (ValidateVolumeMounts).
 func mountable(dir string) bool {
 	return path.IsAbs(dir) && path.Clean(dir) == dir && !strings.Contains(dir, ":") &&
 		!slices.ContainsFunc(system, func(s string) bool { return places.Within(s, dir) }) &&
 		!slices.ContainsFunc(filled, func(f string) bool { return places.Within(dir, f) })
 }
 
-// scratch are directories that every program expects to be empty (hier(7)).
+// scratch are directories that may be empty at any start (hier(7)).
 var scratch = []string{"/var/tmp", "/run", "/var/run", "/run/lock", "/var/lock"}
 
 func (b basis) below(name, dir string) bool { return dir != "" && places.Within(name, dir) }

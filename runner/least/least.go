@@ -1,11 +1,10 @@
-// Package least makes policies out of what an audit observed: what the server used is
-// allowed, what it never did is not. It is pure; the command line calls Generate.
+// Package least makes policies from the observations of an audit: they allow what the server used, and
+// nothing else. It is pure; the command line calls Generate.
 //
-// A policy can be no better than the audit. What was not exercised is not in it, so an
-// audit that did not see everything makes none, unless its reader insists; and what a
-// finding is about is left out, so that the policy of a server that failed is one
-// under which it cannot do again what it failed for, as far as the mechanism reaches.
-// Each policy says in comments from which audit it is, and what it left out.
+// A policy is no better than its audit. It does not allow what was not exercised, so an incomplete audit
+// makes none unless the caller insists. It leaves out what a finding is about, so that a server that failed
+// cannot repeat that under the policy, as far as the mechanism reaches.
+// Comments in each policy name the audit, and what was left out.
 package least
 
 import (
@@ -26,7 +25,7 @@ type Source struct {
 	Image, ImageDigest string
 }
 
-// Options say what the report does not know of the place where the server is to run.
+// Options describe the deployment, which the report does not know.
 type Options struct {
 	// Name of the objects, and of the Deployment or Pod; the server's name if empty.
 	// It is a DNS label (RFC 1123).
@@ -38,23 +37,21 @@ type Options struct {
 	// Selector is the label, as "key=value", by which network policies find the Pods;
 	// app.kubernetes.io/name=Name if empty.
 	Selector string
-	// LocalhostProfile is where the kubelet finds the seccomp profile below its
+	// LocalhostProfile is the path of the seccomp profile below the kubelet's
 	// seccomp root; mcpaudit/NAME.json if empty.
 	LocalhostProfile string
-	// AllowIncomplete makes a policy of an audit that did not see everything.
+	// AllowIncomplete accepts an incomplete audit.
 	AllowIncomplete bool
 }
 
 // Kind is a kind of policy.
 type Kind struct {
-	// Name is the value of --type, File the name that it is written to.
-	Name, File string
-	// About is for the help.
-	About string
-	write func(basis) (string, error)
+	// Name is the value of --type, File the name of the output, About a line of help.
+	Name, File, About string
+	write             func(basis) (string, error)
 }
 
-// Kinds are all of them, in the order in which help names them.
+// Kinds lists all kinds in the order of the help.
 var Kinds = []Kind{
 	{"securitycontext", "securitycontext.yaml", "strategic-merge patch of a Deployment or Pod", securityContext},
 	{"seccomp", "seccomp.json", "seccomp profile of containerd, CRI-O and runc, for Localhost", seccompJSON},
@@ -64,7 +61,7 @@ var Kinds = []Kind{
 	{"toolhive", "toolhive.json", "permission profile of ToolHive", toolhive},
 }
 
-// KindNamed is the kind of that name; false when there is none.
+// KindNamed returns the kind of that name; false for none.
 func KindNamed(name string) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -73,10 +70,10 @@ func KindNamed(name string) (Kind, bool) {
 	return Kinds[i], true
 }
 
-// Policy is one that was made.
+// Policy is a generated policy.
 type Policy struct {
 	Text string
-	// Notes say what the reader has to know, each in one line; they are in Text too.
+	// Notes are lines for the reader; Text has them, too.
 	Notes []string
 }
 
@@ -88,7 +85,7 @@ var (
 	ErrIncomplete = errors.New("the audit did not see everything, and what was not seen would be forbidden")
 )
 
-// label is the form of a DNS label (RFC 1123), selector that of a label of an object.
+// label matches a DNS label (RFC 1123), selector a label of an object, file a relative path.
 var (
 	label    = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	selector = lazyregexp.New(`^([-a-z0-9.]{1,253}/)?[A-Za-z0-9][-\w.]{0,62}=[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$`)
@@ -119,7 +116,7 @@ func Generate(s Source, k Kind, o Options) (Policy, error) {
 	return Policy{Text: text, Notes: b.notes.lines}, err
 }
 
-// unseen returns why a report does not tell all; empty where it does.
+// unseen returns why a report is incomplete; empty if it is not.
 func unseen(r report.Report) string {
 	incomplete := "the audit did not end with a verdict"
 	if r.Incomplete != nil {
@@ -136,7 +133,7 @@ func unseen(r report.Report) string {
 	return ""
 }
 
-// complete checks the options and sets those that are empty.
+// complete sets the empty options and validates all.
 func (o *Options) complete(server string) error {
 	o.Name = cmp.Or(o.Name, labelOf(server))
 	o.Container = cmp.Or(o.Container, o.Name)
@@ -158,7 +155,7 @@ func (o *Options) complete(server string) error {
 	return nil
 }
 
-// labelOf makes a DNS label of what a server calls itself, which may be anything.
+// labelOf makes a DNS label from a server's name, which may be any text.
 func labelOf(name string) string {
 	keep := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

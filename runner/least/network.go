@@ -6,32 +6,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-func lowPort(p report.Peer) bool { return p.Port < 1024 }
+// The labels of the cluster's name servers, as kubeadm and the distributions set them.
+const dnsNamespace, dnsApp = "kube-system", "kube-dns"
 
-// clusterDNS finds the cluster's name servers: the labels are those of kubeadm's
-// CoreDNS and of the distributions.
-var clusterDNS = map[string]string{"namespace": "kube-system", "app": "kube-dns"}
-
-// unroutable are the blocks that are no part of the internet (RFC 1918, RFC 6598, RFC
-// 3927; RFC 4193, RFC 4291): a policy that has to allow any address does not open the
-// cluster, nor the metadata service of a cloud.
+// unroutable are the blocks outside the internet (RFC 1918, RFC 6598, RFC 3927; RFC 4193, RFC 4291): a policy
+// that has to allow any address opens neither the cluster nor the metadata service of a cloud.
 var (
 	unroutable4 = []string{"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
 	unroutable6 = []string{"::1/128", "fc00::/7", "fe80::/10"}
 )
 
-// selected are the labels of the Pods.
+// selected returns the labels of the Pods.
 func (b basis) selected() map[string]any {
 	key, value, _ := strings.Cut(b.Selector, "=")
 	return map[string]any{key: value}
 }
 
-// served are the TCP ports on which it takes connections from outside its Pod, as port
-// writes them. It notes to whom they are open, if there are any.
+// served returns the TCP ports on which the server takes connections from outside its Pod, as port
+// formats them. It notes to whom they are open.
 func (b basis) served(port func(protocol string, number int) map[string]any) []any {
 	var ports []int
 	for _, p := range b.needs.Listens {
@@ -50,15 +45,15 @@ func (b basis) served(port func(protocol string, number int) map[string]any) []a
 	return list
 }
 
-// networkPolicy allows addresses; names of hosts it cannot (NetworkPolicyPeer): for
-// these it allows the port on the whole internet, and says so.
+// networkPolicy allows addresses. It cannot name hosts (NetworkPolicyPeer): for these it allows the port
+// on the whole internet, and notes that.
 func networkPolicy(b basis) (string, error) {
 	egress, ingress := []any{}, []any{}
 	if b.dns {
 		egress = append(egress, map[string]any{
 			"to": []any{map[string]any{
-				"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": clusterDNS["namespace"]}},
-				"podSelector":       map[string]any{"matchLabels": map[string]any{"k8s-app": clusterDNS["app"]}},
+				"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": dnsNamespace}},
+				"podSelector":       map[string]any{"matchLabels": map[string]any{"k8s-app": dnsApp}},
 			}},
 			"ports": []any{port("UDP", places.PortDNS), port("TCP", places.PortDNS)},
 		})
@@ -93,7 +88,7 @@ func port(protocol string, number int) map[string]any {
 	return map[string]any{"protocol": protocol, "port": number}
 }
 
-// peers are a block, or all that is not private.
+// peers returns a block, or all public addresses.
 func peers(d destination) []any {
 	if d.prefix.IsValid() {
 		return []any{map[string]any{"ipBlock": map[string]any{"cidr": d.prefix.String()}}}
@@ -104,7 +99,7 @@ func peers(d destination) []any {
 	}
 }
 
-// ciliumPolicy allows names, as the name server answers them to the Pod.
+// ciliumPolicy allows names, which Cilium resolves by the Pod's own DNS queries.
 func ciliumPolicy(b basis) (string, error) {
 	var egress, ingress []any
 	var names []any
@@ -125,15 +120,15 @@ func ciliumPolicy(b basis) (string, error) {
 		names = slices.CompactFunc(names, reflect.DeepEqual)
 		egress = append([]any{map[string]any{
 			"toEndpoints": []any{map[string]any{"matchLabels": map[string]any{
-				"k8s:io.kubernetes.pod.namespace": clusterDNS["namespace"], "k8s:k8s-app": clusterDNS["app"]}}},
-			// Only these names can be looked up: a question to a name server carries data, too.
+				"k8s:io.kubernetes.pod.namespace": dnsNamespace, "k8s:k8s-app": dnsApp}}},
+			// Other names cannot be looked up, because a DNS query carries data, too.
 			"toPorts": []any{map[string]any{"ports": []any{ciliumPort("ANY", places.PortDNS)}, "rules": map[string]any{"dns": names}}},
 		}}, egress...)
 	}
 	if list := b.served(ciliumPort); len(list) > 0 {
 		ingress = append(ingress, map[string]any{"fromEndpoints": []any{map[string]any{}}, "toPorts": []any{map[string]any{"ports": list}}})
 	}
-	// A rule that selects nothing is how a direction is closed.
+	// A rule that selects nothing closes a direction.
 	if len(egress) == 0 {
 		egress = []any{map[string]any{}}
 	}
@@ -171,9 +166,8 @@ type outbound struct {
 	AllowPort        []int    `json:"allow_port"`
 }
 
-// toolhive lists hosts and ports, each host with each port: ToolHive cannot tell them
-// apart. Read and Write are mounts of the machine's own directories, of which an audit
-// in a sandbox knows none.
+// toolhive lists hosts and ports, each host with each port, because ToolHive cannot combine them. Read and
+// Write are mounts of the machine's directories, which an audit in a sandbox does not know.
 func toolhive(b basis) (string, error) {
 	var p permissions
 	p.Read, p.Write = []string{}, []string{}

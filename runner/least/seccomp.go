@@ -12,8 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// The actions and comparisons of the OCI runtime specification, which are those of
-// libseccomp (seccomp_rule_add(3)).
+// The actions and comparisons of the OCI runtime specification and libseccomp (seccomp_rule_add(3)).
 const (
 	allow       = "SCMP_ACT_ALLOW"
 	refuse      = "SCMP_ACT_ERRNO"
@@ -25,8 +24,8 @@ const (
 // enosys is ENOSYS on amd64 and arm64 (errno(3)): as if the kernel had no such call.
 const enosys = 38
 
-// profile is LinuxSeccomp of the OCI runtime specification. Comment is no part of it:
-// containerd, CRI-O and runc ignore what they do not know.
+// profile is LinuxSeccomp of the OCI runtime specification. Comment is an additional field,
+// which containerd, CRI-O and runc ignore.
 type profile struct {
 	Comment       []string `json:"comment,omitempty"`
 	DefaultAction string   `json:"defaultAction"`
@@ -61,7 +60,7 @@ func allowedByDefault() []string {
 	return all
 }
 
-// The flags of clone(2) that make a namespace, and that which makes a thread.
+// The flags of clone(2) that create namespaces, and the one that creates a thread.
 const (
 	cloneNamespaces = 0x7e020000
 	cloneThread     = 0x00010000
@@ -72,10 +71,10 @@ var domains = map[string]uint64{"unix": 1, "inet": 2, "inet6": 10, "netlink": 16
 
 const vsock = 40
 
-// personalities are the ones that runtimes allow: see default.txt.
+// personalities are those that runtimes allow: see default.txt.
 var personalities = []uint64{0, 8, 0x20000, 0x20008, 0xffffffff}
 
-// seccomp is the profile: the runtime's default without what was observed to be unused.
+// seccomp makes the profile: the runtime's default without calls that were observed to be unused.
 func seccomp(b basis) profile {
 	taken, what := b.taken()
 	names := slices.DeleteFunc(allowedByDefault(), func(name string) bool { return slices.Contains(taken, name) })
@@ -87,8 +86,8 @@ func seccomp(b basis) profile {
 	}
 	p.Syscalls = append(p.Syscalls,
 		rule{Names: []string{"clone"}, Action: allow, Args: []argument{clone}},
-		// As in the audit: clone3, whose flags no filter can read, is not there, and libc
-		// takes clone; nor are calls whose work no tracer sees.
+		// As in the audit, there is neither clone3, whose flags no filter can read and for which libc falls
+		// back to clone, nor a call whose work no tracer sees.
 		rule{Names: []string{"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register",
 			"io_setup", "io_submit", "io_destroy", "io_cancel", "io_getevents", "io_pgetevents"}, Action: refuse, ErrnoRet: enosys})
 	p.Syscalls = append(p.Syscalls, b.sockets()...)
@@ -103,14 +102,14 @@ func seccomp(b basis) profile {
 	return p
 }
 
-// taken are the calls of families of which none was made, and all of which were watched.
+// taken returns the calls of the families that were watched completely and never used.
 func (b basis) taken() (calls, what []string) {
 	if len(b.needs.Calls) == 0 {
 		return nil, nil
 	}
 	watched := words.SetOf(b.needs.Unmade...)
 	if b.needs.Processes {
-		delete(watched, "fork") // it may be a clone without CLONE_THREAD
+		delete(watched, "fork") // a fork may be a clone without CLONE_THREAD
 	}
 	for _, f := range syscalls.Families() {
 		if !slices.ContainsFunc(f.Calls, func(name string) bool { return !watched[name] }) {
@@ -125,27 +124,25 @@ func (b basis) taken() (calls, what []string) {
 	return calls, what
 }
 
-// domains returns the domains of the sockets that it made. Names are looked up over inet and
-// inet6 alike, and interfaces are listed over netlink before: where there is one of
-// them, a libc may need the others on another node.
+// domains returns the domains of the sockets that the server made. A libc looks names up over inet or inet6, and lists
+// interfaces over netlink before: with one of these, another node may need the others.
 func (b basis) domains() map[string]uint64 {
 	all := map[string]uint64{}
-	for _, name := range b.needs.Sockets {
-		if number, ok := domains[name]; ok {
-			all[name] = number
+	for _, used := range b.needs.Sockets {
+		names := []string{used}
+		if used == "inet" || used == "inet6" {
+			names = []string{"inet", "inet6", "netlink", "unix"}
 		}
-	}
-	_, four := all["inet"]
-	_, six := all["inet6"]
-	if four || six {
-		for _, name := range []string{"inet", "inet6", "netlink", "unix"} {
-			all[name] = domains[name]
+		for _, name := range names {
+			if number, known := domains[name]; known {
+				all[name] = number
+			}
 		}
 	}
 	return all
 }
 
-// sockets allow the families that it used.
+// sockets allows the families that the server used.
 func (b basis) sockets() []rule {
 	if slices.Contains(b.needs.Unmade, "socket") {
 		return nil
@@ -172,8 +169,8 @@ func indented(v any) (string, error) {
 	return string(text) + "\n", err
 }
 
-// seccompObject is a SeccompProfile of the security-profiles-operator, which puts it on
-// every node and says in its status by which path (operator/NAME.json, or
+// seccompObject makes a SeccompProfile of the security-profiles-operator, which installs it on
+// every node and reports the path in its status (operator/NAME.json, or
 // operator/NAMESPACE/NAME.json where the kind is namespaced).
 func seccompObject(b basis) (string, error) {
 	p := seccomp(b)

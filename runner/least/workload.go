@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// object is a Kubernetes object as YAML, with the origin as a comment and as
-// annotations. What servers and people wrote goes through the encoder.
+// object encodes a Kubernetes object as YAML, with the origin as a comment and as annotations.
 func (b basis) object(version, kind string, spec map[string]any) (string, error) {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": version, "kind": kind,
@@ -23,8 +24,7 @@ func (b basis) object(version, kind string, spec map[string]any) (string, error)
 	return b.comment() + string(text), nil
 }
 
-// securityContext is a strategic-merge patch: kubectl patch --patch-file, or a patch of
-// kustomize.
+// securityContext makes a strategic-merge patch for kubectl patch --patch-file or kustomize.
 func securityContext(b basis) (string, error) {
 	context := map[string]any{
 		"allowPrivilegeEscalation": false,
@@ -57,7 +57,7 @@ func securityContext(b basis) (string, error) {
 	mounts, list := b.mounts(append([]string{"/tmp"}, volumes...))
 	container["volumeMounts"] = mounts
 	pod := map[string]any{"automountServiceAccountToken": false, "containers": []any{container}, "volumes": list}
-	if slices.ContainsFunc(b.needs.Listens, lowPort) {
+	if slices.ContainsFunc(b.needs.Listens, func(p report.Peer) bool { return p.Port < 1024 }) {
 		// The kubelet counts it among the safe sysctls.
 		pod["securityContext"] = map[string]any{"sysctls": []any{map[string]any{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}}}
 	}
@@ -70,7 +70,7 @@ func securityContext(b basis) (string, error) {
 	}})
 }
 
-// mounts are empty volumes. One below another is part of it.
+// mounts returns empty volumes for directories that are not below one another.
 func (b basis) mounts(dirs []string) (mounts, volumes []any) {
 	for i, dir := range dirs {
 		if slices.ContainsFunc(dirs[:i], func(outer string) bool { return b.below(dir, outer) }) {
