@@ -12,7 +12,7 @@ type Kind int
 // The kinds.
 const (
 	Word   Kind = iota
-	Quoted      // what stands in quotes or backticks
+	Quoted      // in quotes or backticks
 	Place       // a path, a URL, a mail address
 	Number
 	Mark // , ; : ( ) and the like
@@ -22,14 +22,13 @@ const (
 // those of a quoted one leave out the quotes.
 type Token struct {
 	Kind Kind
-	// Raw is the token as it is written, without format characters, which would hide a
-	// word from its reader. Text is Raw in lower case, with plain apostrophes.
+	// Raw is the token as written, without format characters, which could hide a
+	// word. Text is Raw in lower case, with plain apostrophes.
 	Text, Raw  string
 	Start, End int
 }
 
-// Sentence ends at a full stop, a blank line or the next item of a list. It has at
-// least one token, and at most 400.
+// Sentence ends at a full stop, a blank line or the next item of a list. It has 1 to 400 tokens.
 type Sentence struct {
 	Tokens []Token
 	// Start and End are its offsets in the text, in bytes, with quotes and full stop.
@@ -42,8 +41,7 @@ const (
 	maxSentence = 400     // tokens
 )
 
-// Sentences finds the sentences of a text. Its time is linear in the text, whatever
-// that is made of.
+// Sentences finds the sentences of a text, in linear time for any text.
 func Sentences(text string) []Sentence {
 	l := lexer{text: text, closers: map[rune]int{}}
 	for l.at < len(text) {
@@ -57,10 +55,10 @@ type lexer struct {
 	text      string
 	at        int
 	start     int // of the sentence
-	limit     int // where the chunk ends that was looked at
+	limit     int // end of the current chunk
 	tokens    []Token
 	sentences []Sentence
-	// closers remembers where the next closing quote is: len(text) if there is none.
+	// closers caches the position of the next closing quote: len(text) for none.
 	closers map[rune]int
 }
 
@@ -91,15 +89,14 @@ func (l *lexer) step() {
 	}
 }
 
-// hiddenFile reports whether a name begins here that begins with a full stop: ".env".
+// hiddenFile reports whether the full stop begins a name: ".env".
 func (l *lexer) hiddenFile() bool {
 	before, _ := utf8.DecodeLastRuneInString(l.text[:l.at])
 	next, _ := utf8.DecodeRuneInString(l.text[l.at+1:])
 	return (l.at == 0 || unicode.IsSpace(before)) && unicode.IsLower(next)
 }
 
-// newline ends the sentence before a blank line or an item of a list; within a
-// paragraph it is a blank.
+// newline ends the sentence before a blank line or an item of a list.
 func (l *lexer) newline() {
 	end := l.at
 	lines := 0
@@ -126,8 +123,8 @@ func (l *lexer) newline() {
 // abbreviations have a full stop that ends no sentence.
 var abbreviations = map[string]bool{"e.g": true, "i.e": true, "e": true, "g": true, "i": true, "etc": true, "vs": true}
 
-// endsSentence reports whether the mark just read does, by what is around it. "e.g." ends
-// none; in "stability.This is" a blank is missing, and "Api.Weather.gov" is a name.
+// endsSentence reports whether the full stop just read ends a sentence. "e.g." and "Api.Weather.gov" do
+// not; "stability.This is" lacks a blank.
 func (l *lexer) endsSentence() bool {
 	if l.at == len(l.text) {
 		return true
@@ -159,7 +156,7 @@ func (l *lexer) close(end int) {
 
 var quotes = map[rune]rune{'\'': '\'', '"': '"', '`': '`', '‘': '’', '“': '”'}
 
-// quote reads what stands in quotes. An apostrophe opens no quote.
+// quote reads a quotation. An apostrophe opens none.
 func (l *lexer) quote(c rune, size int) bool {
 	closing, ok := quotes[c]
 	if !ok {
@@ -198,7 +195,7 @@ func (l *lexer) quote(c rune, size int) bool {
 	return true
 }
 
-// closer returns where the quote ends. A ' between letters is an apostrophe.
+// closer returns the end of the quotation. A ' between letters is an apostrophe.
 func (l *lexer) closer(c rune, from int) int {
 	if at, ok := l.closers[c]; ok && at >= from {
 		return at
@@ -226,12 +223,12 @@ func inChunk(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_~/$@-.<", c)
 }
 
-// chunk reads up to the next blank, and makes a place, a number or words of it.
+// chunk reads up to the next blank: a place, a number or words.
 func (l *lexer) chunk() {
 	start, look := l.at, l.at+maxPrefix
 	if start >= l.limit {
 		l.limit = l.chunkEnd(start)
-		look = l.limit // what lies within a chunk that is no place can only begin like one
+		look = l.limit // only the beginning of a chunk needs to be looked at whole
 	}
 	if IsPlace(strings.ToLower(strings.TrimRight(l.text[start:min(look, l.limit)], trailing))) {
 		end := start + len(strings.TrimRight(l.text[start:l.limit], trailing))
@@ -242,8 +239,8 @@ func (l *lexer) chunk() {
 	l.words(start, l.limit)
 }
 
-// trailing are marks at the end of a place that are none of it, and maxPrefix how many bytes
-// tell how a place begins.
+// trailing are marks that are not part of the place before them, and maxPrefix bounds the beginning
+// of a place, in bytes.
 const (
 	trailing  = ".,;:!?'’"
 	maxPrefix = 8

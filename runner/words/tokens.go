@@ -5,12 +5,10 @@ import (
 	"unicode"
 )
 
-// maxName is how much of a name is read, in bytes.
-const maxName = 256
+const maxName = 256 // bytes
 
-// Of cuts a text into its words, in lower case: runs of letters and digits, and the
-// apostrophes within. Where a script begins or ends that has no spaces between words, a
-// word does too: "调用GitHub" is two.
+// Of splits a text into lower-case words: runs of letters and digits with inner
+// apostrophes. Words also end between a script with spaces and one without: "调用GitHub" is two.
 func Of(text string) []string {
 	var all []string
 	var word strings.Builder
@@ -40,9 +38,8 @@ func Of(text string) []string {
 // "FILE-PATH" are "file" and "path". It reads the first 256 bytes.
 func OfName(name string) []string { return Of(Spell(name[:min(len(name), maxName)])) }
 
-// Spell writes a name with blanks between its words, and as it was otherwise:
-// "contentOf_ssh-key" is "content Of ssh key". A word ends at an underscore, a hyphen, a
-// dot, and where upper case follows lower case or a digit.
+// Spell puts blanks between the words of a name: "contentOf_ssh-key" is "content Of ssh key". A word ends at
+// an underscore, a hyphen, a dot, and before upper case that follows lower case or a digit.
 func Spell(name string) string {
 	var b strings.Builder
 	b.Grow(len(name) + 8)
@@ -60,8 +57,7 @@ func Spell(name string) string {
 	return b.String()
 }
 
-// IsUnspaced reports whether a letter is of a script that writes words without spaces
-// between them.
+// IsUnspaced reports whether a letter belongs to a script without spaces between words.
 func IsUnspaced(r rune) bool {
 	return r > unicode.MaxLatin1 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー')
 }

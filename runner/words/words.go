@@ -1,9 +1,9 @@
-// Package words cuts texts into sentences and words, and holds the lists of words and
-// names by which they are read: one YAML file for each package that reads some, with a
-// comment on where its words come from.
+// Package words splits texts into sentences and words, and holds the lists of words and
+// names by which they are read: one YAML file for each package that uses some, with a
+// comment on the origin of its words.
 //
-// rules.Digest covers the lists, so that another word is another ruleset. A comment, or
-// the order and the line breaks of a list in the form of a text, are not.
+// rules.Digest covers the lists, so a new word makes a new ruleset; a comment does not, nor do
+// the order and the line breaks of a list that is written as a text.
 package words
 
 import (
@@ -57,10 +57,7 @@ func (s *Set) UnmarshalJSON(text []byte) error {
 	} else if err := json.Unmarshal(text, &list); err != nil {
 		return err
 	}
-	*s = Set{}
-	for _, word := range list {
-		(*s)[word] = true
-	}
+	*s = SetOf(list...)
 	return nil
 }
 
