@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Registry is where a package manager fetches from.
+// Registry is the source of a package manager's packages.
 type Registry string
 
 // The registries that servers are published in. Other managers have their own.
@@ -21,17 +21,16 @@ const (
 // Manager is a package manager.
 type Manager struct {
 	Registry Registry
-	// Resolves: what it runs may import what it then fetches.
+	// Resolves: it fetches the imports of a program that it runs.
 	Resolves bool
-	// run are the words behind its name by which it runs a package, "" for none; fetch are
-	// subcommands by which it installs, "" for none at all.
+	// run are the subcommands that run a package, fetch those that install some; "" stands for no subcommand.
 	run, fetch []string
-	// quiet are flags that change nothing of what is run; from are those with the package,
-	// so that the first word is the program's name.
+	// quiet are flags that do not change which program is run; from are those that name the package,
+	// after which the first word is the program.
 	quiet, from []string
 }
 
-// table is read from npx(1), npm(1), and what pnpm, yarn, bun, uv and pipx print as help.
+// table follows npx(1), npm(1), and the help of pnpm, yarn, bun, uv and pipx.
 var table = map[string]Manager{
 	"npx": {Registry: NPM, run: []string{""}, quiet: []string{"-y", "--yes", "-q", "--quiet"}, from: []string{"-p", "--package"}},
 	"npm": {Registry: NPM, run: []string{"exec", "x"}, fetch: []string{"install", "i", "add", "ci", "update", "up", "init", "create"},
@@ -63,7 +62,7 @@ var table = map[string]Manager{
 	"jbang":  {Resolves: true},
 }
 
-// Of is the package manager that a program is by its name, of which "pip3" is one of pip's; false where it is none.
+// Of returns the package manager with the name of a program, without its version: "pip3" is pip; false for none.
 func Of(program string) (Manager, bool) {
 	m, ok := table[strings.TrimRight(path.Base(program), "0123456789.")]
 	return m, ok
@@ -81,7 +80,7 @@ var valued = []string{
 	"--project", "--python", "--registry", "--with", "--workspace",
 }
 
-// Fetches reports whether it fetches packages when it is started with some arguments.
+// Fetches reports whether the package manager fetches packages when it is started with some arguments.
 func (m Manager) Fetches(args []string) bool {
 	if slices.Contains(m.run, "") {
 		return true
@@ -101,7 +100,7 @@ func (m Manager) Fetches(args []string) bool {
 	return slices.Contains(m.fetch, verb) || slices.ContainsFunc(m.run, runs)
 }
 
-// SpeaksOfItself reports whether a flag has a program only print its version or its help.
+// SpeaksOfItself reports whether a flag makes a program only print its version or help.
 func SpeaksOfItself(flag string) bool {
 	return slices.Contains([]string{"-v", "-V", "-VV", "--version", "-h", "--help"}, flag)
 }
@@ -109,15 +108,15 @@ func SpeaksOfItself(flag string) bool {
 // Launched is a package that a package manager is to run.
 type Launched struct {
 	Registry Registry
-	// Package names what it fetches, as the registry does. Program is the one of the package
+	// Package is the reference that it fetches. Program is the one of the package
 	// that runs; "" where the manager chooses. Arguments are the program's.
 	Package, Program string
 	Arguments        []string
-	// Sure: there is no flag that could change what is run.
+	// Sure: no flag could change which program is run.
 	Sure bool
 }
 
-// Launches reads a command line that begins with a package manager; false where that runs no package.
+// Launches reads a command line of a package manager; false if it runs no package.
 func Launches(command []string) (l Launched, ok bool) {
 	if len(command) == 0 {
 		return l, false
