@@ -8,27 +8,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Obeyed is a kind of file that something runs or obeys unasked.
+// Obeyed is a kind of file that other programs run or obey on their own.
 type Obeyed struct {
-	// What is said of it, in a sentence: "a shell runs it at every start".
+	// What describes it in a clause: "a shell runs it at every start".
 	What string
-	// bases are names of files, below (with slashes) parts of paths, installed endings of
-	// names among packages: any is enough.
+	// bases are names of files, below (with slashes) parts of paths, installed extensions of
+	// files among packages: any of them matches.
 	bases, below, installed []string
-	// Topics are the words by which a declaration speaks of it. A topic of several words has
+	// Topics are the words by which a declaration speaks of it. A topic of several words needs
 	// each of them.
 	Topics []string
-	// Project: it belongs to a project like its sources, so that many a tool writes one
-	// where it is told to.
+	// Project: it belongs to a project like its sources, so many tools write one on request.
 	Project bool
-	// Owner is the program that keeps it, by which it may be written; "" for none.
-	Owner string
-	// OnPath: it is found by its name, so that package managers put programs there.
+	// OnPath: it is found along PATH, so package managers put programs there.
 	OnPath bool
 }
 
 var (
-	// UnitTopics are those of what systemd starts.
+	// UnitTopics are those of systemd units.
 	UnitTopics  = []string{"systemd", "systemctl", "daemon", "daemons"}
 	agentTopics = []string{"claude", "cursor ide", "cursor editor", "cursor rules", "cursor config", "cursor settings", "cursor agent",
 		"vscode", "windsurf", "gemini", "codex", "copilot", "zed", "cline", "kiro"}
@@ -36,7 +33,7 @@ var (
 	projectTopics = []string{"project", "projects", "scaffold", "scaffolds", "template", "boilerplate", "build", "workflow", "workflows", "ci", "pipeline"}
 )
 
-// obeyed list what outlives a server and acts, the most specific first.
+// obeyed lists files that stay in effect after the server has ended, the most specific first.
 var obeyed = []Obeyed{
 	{What: "a shell runs it at every start",
 		bases: []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
@@ -116,8 +113,8 @@ var homePrograms = lazyregexp.New(`^(?:/root|/home/[^/]+)/\.?bin/`)
 // configures matches configuration files of JavaScript tools that are programs: postcss.config.js, .mocharc.cjs.
 var configures = lazyregexp.New(`^(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s$`)
 
-// ObeyedBelow finds the kind of such files that a directory may contain: ~/.config/systemd may have a file in user. It
-// knows directories of homes, projects and /etc; others may be called "go" or "var" by chance.
+// ObeyedBelow returns the kind of such files that a directory may contain, as ~/.config/systemd does in user. It
+// knows only hidden directories and /etc, because others may be called "go" or "var" by chance.
 func ObeyedBelow(dir string) (Obeyed, bool) {
 	dir = strings.TrimSuffix(dir, "/") + "/"
 	if strings.Contains(dir, "/node_modules/") || !strings.Contains(dir, "/.") && !strings.HasPrefix(dir, "/etc/") {
@@ -141,7 +138,7 @@ func leads(dir, part string) bool {
 	return false
 }
 
-// ObeyedAt finds what kind of such a file a path is.
+// ObeyedAt returns the kind of such a file that a path names.
 func ObeyedAt(name string) (Obeyed, bool) {
 	base := path.Base(name)
 	if strings.HasSuffix(base, ".sample") || strings.Contains(name, "/node_modules/") {

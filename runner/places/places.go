@@ -1,6 +1,5 @@
-// Package places says what a path, or a port, means wherever it occurs: which files hold
-// secrets, whether one path lies below another, and where names are looked up. It is pure
-// and imports no other package of this module.
+// Package places classifies paths and ports: which files hold secrets, which ones other programs obey,
+// and whether one path lies below another. It is pure.
 package places
 
 import (
@@ -8,17 +7,17 @@ import (
 	"strings"
 )
 
-// PortDNS is where names are looked up (RFC 1035, 4.2).
+// PortDNS is that of name servers (RFC 1035, 4.2).
 const PortDNS = 53
 
-// The first and the last of the ports that the kernel gives by default (ip_local_port_range, ip(7)).
+// The range from which the kernel chooses ports by default (ip_local_port_range, ip(7)).
 const (
 	FirstEphemeral = 32768
 	LastEphemeral  = 60999
 )
 
-// Rest returns the part of a clean path behind a directory, "" for the directory itself;
-// false where it does not lie there.
+// Rest returns a clean path relative to a directory, "" for the directory itself;
+// false for a path outside it.
 func Rest(name, dir string) (rest string, ok bool) {
 	if name == dir {
 		return "", true
@@ -37,5 +36,5 @@ func WithinAny(name string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return Within(name, dir) })
 }
 
-// Below reports whether a clean path lies below a directory, and is not that itself.
+// Below reports whether a clean path lies below a directory.
 func Below(name, dir string) bool { return name != dir && Within(name, dir) }

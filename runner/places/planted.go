@@ -18,8 +18,8 @@ var (
 	onInstall = lazyregexp.New(`"(?:(?:pre|post)?install|prepare)"\s*:\s*"[^"\n]{1,200}`)
 )
 
-// Planted returns a command in the text of a file that runs unasked or downloads code; "" for none. It knows a
-// package.json by its text, for the audit may have given the file another name.
+// Planted returns a command in the text of a file that runs on its own or downloads code; "" for none. It recognizes a
+// package.json by its text, because the audit may have given the file another name.
 func Planted(name string, text []byte) string {
 	found := ""
 	if bytes.Contains(text, []byte("curl")) || bytes.Contains(text, []byte("wget")) {

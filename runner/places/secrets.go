@@ -8,7 +8,7 @@ import (
 
 // Secret is a kind of file that holds secrets.
 type Secret struct {
-	// What it is, in a sentence: "an SSH key".
+	// What names it: "an SSH key".
 	What string
 	// bases are names of files, below directories (with slashes) parts of
 	// paths: either is enough.
@@ -16,24 +16,23 @@ type Secret struct {
 	// around are directories, without a slash at the end, that hold such files among others.
 	around []string
 	// Topics are the words by which a declaration speaks of such files: a
-	// server for Kubernetes reads a kubeconfig. A topic of several words has each of them.
+	// server for Kubernetes reads a kubeconfig. A topic of several words needs each of them.
 	Topics []string
-	// Routine: ordinary tools open it unasked, so it says little by itself.
+	// Routine: ordinary tools open it on their own, so that alone shows little.
 	Routine bool
 }
 
 // Topics that rules about programs and sockets share with the secrets.
 var (
-	// SSHTopics: Git by itself needs no key; what git does with other machines may.
-	SSHTopics = []string{"ssh", "sftp", "scp", "rsync", "git clone", "git push", "git pull", "git fetch", "git remote"}
-	// KubeTopics are those of clusters.
+	// SSHTopics include only the commands of Git that connect to other machines and may need a key.
+	SSHTopics  = []string{"ssh", "sftp", "scp", "rsync", "git clone", "git push", "git pull", "git fetch", "git remote"}
 	KubeTopics = []string{"kubernetes", "k8s", "kubectl", "kubeconfig", "helm", "cluster", "clusters"}
 	// "mcp" is in the name of nearly every server, and a "cursor" in every list with pages.
 	clientTopics = []string{"claude", "cursor ide", "cursor editor", "cursor config", "cursor settings", "cursor agent",
 		"mcp config", "mcp configuration", "mcp clients"}
 )
 
-// secrets list what thieves look for, the most specific first.
+// secrets lists what thieves look for, the most specific first.
 var secrets = []Secret{
 	{What: "an SSH key", bases: []string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "id_ecdsa_sk", "id_ed25519_sk"}, Topics: SSHTopics},
 	{What: "SSH configuration", below: []string{"/.ssh/"}, Topics: SSHTopics},
@@ -74,10 +73,10 @@ var secrets = []Secret{
 var (
 	otherProcess = Secret{
 		What: "another process's secrets", bases: []string{"environ", "mem"},
-		// That it processes something is said of every other tool.
+		// "process" alone is too common: tools process data.
 		Topics: []string{"pid", "pids", "procfs", "debugger", "process environment", "processes environment", "running processes"},
 	}
-	// processFiles are the files of another process with its secrets: maps says where they are in its memory. A
+	// processFiles are the files with secrets of another process: maps locates them in its memory. A
 	// program may read its own.
 	processFiles = append([]string{"maps"}, otherProcess.bases...)
 
@@ -86,8 +85,7 @@ var (
 	}
 )
 
-// Locate returns the kind of secret that a path is of, as far as a finding may say so:
-// see Kept for less.
+// Locate returns the kind of secret at a path, if that is certain enough for a finding; Kept needs less.
 func Locate(name string) (Secret, bool) {
 	if Packaged(name) && (sample(name) || strings.HasPrefix(path.Base(name), ".env")) {
 		return Secret{}, false
@@ -108,9 +106,8 @@ func Locate(name string) (Secret, bool) {
 	return Secret{}, false
 }
 
-// Sought returns the kind of secret that is asked for by a name: that of a file, of what
-// lies below a directory, or of what the directory holds among others. The environment
-// files and settings of every project are none.
+// Sought returns the kind of secret that an access to a path is meant for: a file, the files below a directory, or
+// some of those in one. It leaves out the environment files and settings of every project.
 func Sought(name string) (Secret, bool) {
 	for _, p := range [...]string{name, name + "/"} {
 		if at, ok := Locate(p); ok {
@@ -125,8 +122,8 @@ func Sought(name string) (Secret, bool) {
 	return Secret{}, false
 }
 
-// public are the files in secret places that are no secrets: public keys, what
-// SSH libraries read before every connection, and what GnuPG makes and reads when git
+// public reports whether a file among secrets is not one: public keys, files that
+// SSH libraries read before every connection, and those that GnuPG uses when git
 // asks it for any key.
 func public(name string) bool {
 	base := path.Base(name)
@@ -136,16 +133,15 @@ func public(name string) bool {
 		strings.Contains(name, "/serviceaccount/") && base != "token"
 }
 
-// keyless reports whether a file of GnuPG's, by its name, holds no secret key: rings of
-// public ones, what is trusted, settings and locks (gpg(1), FILES).
+// keyless reports whether a file of GnuPG holds no secret key by its name: public key rings, trust,
+// settings and locks (gpg(1), FILES).
 func keyless(base string) bool {
 	return strings.HasPrefix(base, "pubring.") || strings.HasPrefix(base, ".#lk") || strings.HasSuffix(base, ".lock") ||
 		base == "trustdb.gpg" || base == "gpg.conf" || base == "common.conf"
 }
 
-// Packaged reports whether a path lies in a tree of packages. What looks like a
-// secret there mostly is one that the package's tests or templates use, and its
-// settings came with it.
+// Packaged reports whether a path lies in a tree of packages. Most apparent secrets there belong to the tests or
+// templates of a package, and settings came with it.
 func Packaged(name string) bool {
 	return strings.Contains(name, "/node_modules/") || strings.Contains(name, "-packages/")
 }
@@ -172,21 +168,20 @@ func hasPart(name string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// hasEnd reports whether a path ends in one of some ways.
+// hasEnd reports whether a path has one of some suffixes.
 func hasEnd(name string, ends []string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// What is a secret wherever it is, for a key is a key also among the libraries, and may be
-// one by its name only: lists that can do no harm by being too long, for what is in them
-// is only kept in the profile. The bases and directories of secrets are among them.
+// Names and parts of paths that may be secrets, also among libraries. These lists may be generous, because
+// a match is only kept in the profile. Kept adds the bases and directories of secrets.
 var (
 	keptFiles = []string{"authorized_keys", "known_hosts", ".gitconfig", ".bashrc", ".profile", ".zshrc", "shadow", "gshadow",
 		"credentials", "docker.sock", "containerd.sock"}
 	keptParts = []string{"/.docker/", "/ssl/private/", "/pki/tls/private/", "/serviceaccount/", "/run/secrets/", "/.env."}
 )
 
-// keptNames and keptPaths have the names of files that Kept knows, and the parts of paths.
+// keptNames and keptPaths hold the names of files, and the parts of paths, that Kept knows.
 var keptNames, keptPaths = func() (names map[string]bool, parts []string) {
 	names, parts = map[string]bool{}, slices.Clone(keptParts)
 	for _, s := range append(slices.Clone(secrets), otherProcess, environmentFile, Secret{bases: keptFiles}) {
@@ -198,9 +193,8 @@ var keptNames, keptPaths = func() (names map[string]bool, parts []string) {
 	return names, parts
 }()
 
-// Kept reports whether a path is one that secrets usually have: what is done there is
-// kept in the profile, and is never noise. Case does not matter, but where a name has
-// capitals: "Cookies" is a browser's file, "cookies" a package.
+// Kept reports whether a path is usual for secrets: accesses to it stay in the profile, and are never
+// noise. Case matters only for names with capitals: "Cookies" is a browser's file, "cookies" a package.
 func Kept(name string) bool {
 	lower := strings.ToLower(name)
 	return keptNames[path.Base(lower)] || keptNames[path.Base(name)] || hasPart(lower, keptPaths)
