@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// archiveForms are archives in Base64 with a file whose name leads outside, for who unpacks them.
+// archiveForms are archives in Base64 with a file whose name leads outside.
 var archiveForms = func() (all []form) {
 	for _, a := range inputs.Archives {
 		all = append(all, enclosed(a.Form, "", a))
@@ -41,18 +41,16 @@ func enclosed(name, before string, a inputs.Archive) form {
 }
 
 var (
-	// ofArchive are names, and descriptions, of what may be an archive.
+	// ofArchive matches names and descriptions of archives.
 	ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
-	// packedText matches descriptions of encoded bytes; packedBytes matches the beginning of a ZIP or gzip file in
-	// Base64.
-	packedText  = lazyregexp.New(`(?i)base-?64|\bencoded\b`)
-	packedBytes = lazyregexp.New(`^(?:UEsD|H4sI)`)
-	// packedFile is the name of an archive.
+	// packedText matches descriptions of encoded bytes, and the beginning of an archive in Base64.
+	packedText = lazyregexp.New(`(?i)base-?64|\bencoded\b|^(?:UEsD|H4sI)`)
+	// packedFile matches the name of an archive.
 	packedFile = lazyregexp.New(`(?i)\.(?:zip|tar|tgz|gz)$`)
 )
 
-// archiveSteps are the attempts of family Path on what takes an archive, as a text or by the name of
-// its file: at the first such place of each.
+// archiveSteps returns the attempts of family Path with archives: at the first field for the text of one, and
+// at the first for the name of its file.
 func archiveSteps(fields []field, seen Seen) (all []step) {
 	for _, f := range fields {
 		if f.next || !f.encloses() {
@@ -76,12 +74,7 @@ func archiveSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// encloses reports whether a field takes the bytes of an archive.
-func (f field) encloses() bool {
-	return f.text && f.variable == "" && (packedBytes.MatchString(f.core()) || packedText.MatchString(f.said) && f.speaksOf(ofArchive))
-}
-
-// lying is an archive that lies in the directory of the value, or outside where that is not known.
+// lying is an archive in the directory of the value, or outside where that is not known.
 func lying(i int, a inputs.Archive) form {
 	return form{name: a.Form, archive: true, write: func(f field, _ inputs.Mark, _ int) string {
 		name := inputs.ArchiveName(i)

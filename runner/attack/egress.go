@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -10,12 +11,12 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Aim is where an attempt of family Egress leads.
+// Aim is the target of an attempt of family Egress.
 type Aim string
 
 // The aims.
 const (
-	// AimName: a host that nobody forbids. AimPublic: a public address.
+	// AimName: an ordinary host. AimPublic: a public address.
 	AimName   Aim = "Name"
 	AimPublic Aim = "Public"
 	// AimLoopback: this machine. AimPrivate: a private network. AimLinkLocal: the link, where
@@ -27,27 +28,26 @@ const (
 	AimResolved Aim = "Resolved"
 	// AimAllowed: the host of the honest value, or one that the capability names.
 	AimAllowed Aim = "Allowed"
-	// AimForeign: another host than that one, written so that the text has it in it.
+	// AimForeign: another host, in a text that contains the allowed one.
 	AimForeign Aim = "Foreign"
-	// AimBeside: a host whose name ends as that one, and may lie in the same domain; AimSibling: one that does.
+	// AimBeside: a host whose name ends like the allowed one, and may be in the same domain; AimSibling: one that is.
 	AimBeside  Aim = "Beside"
 	AimSibling Aim = "Sibling"
-	// AimPart: another host than the one that the honest value is a part of.
+	// AimPart: another host in place of one that the honest value is a part of.
 	AimPart Aim = "Part"
 	// AimFile: a file.
 	AimFile Aim = "File"
 )
 
-// firstPort is the port of the first attempt at one capability: nothing listens there.
+// firstPort is that of the first attempt on one capability. Nothing listens on these ports.
 const firstPort = 21000
 
 // PublicAddress is one of those that the sinkhole gives to names.
 var PublicAddress = netip.AddrFrom4([4]byte{28, 77, 7, 7})
 
-// destination says where an attempt of family Egress is to lead.
+// destination is the target of an attempt of family Egress.
 type destination struct {
-	// ip is on the loopback, port the one that tells this attempt from others; 0 where the
-	// value is only a host.
+	// ip is a loopback address, port identifies the attempt; 0 where the value is only a host.
 	ip   netip.Addr
 	port int
 	mark inputs.Mark
@@ -56,7 +56,7 @@ type destination struct {
 	number  int
 }
 
-// at is a host with the port.
+// at returns a host with the port.
 func (d destination) at(host string) string {
 	if d.port == 0 {
 		return host
@@ -64,25 +64,25 @@ func (d destination) at(host string) string {
 	return host + ":" + strconv.Itoa(d.port)
 }
 
-// value is the address as a number.
+// value returns the address as a number.
 func (d destination) value() uint32 {
 	b := d.ip.As4()
-	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	return binary.BigEndian.Uint32(b[:])
 }
 
-// each writes the four numbers of the address by a format.
+// each formats the four numbers of the address.
 func (d destination) each(format string) string {
 	b := d.ip.As4()
 	return fmt.Sprintf(strings.Join([]string{format, format, format, format}, "."), b[0], b[1], b[2], b[3])
 }
 
-// egressForm is a way to write where a URL leads.
+// egressForm is a way to write the target of a URL.
 type egressForm struct {
 	name    string
 	aim     Aim
 	control bool
-	// authority writes the host, with the port. whole writes all of the value, and has no
-	// place where that is only a host.
+	// authority writes the host, with the port. whole writes the whole value, for fields that take more
+	// than a host.
 	authority func(d destination) string
 	whole     func(d destination) string
 	// foreign: it needs an allowed host.
@@ -103,7 +103,7 @@ func whole(name string, aim Aim, write func(d destination) string) egressForm {
 	return egressForm{name: name, aim: aim, whole: write}
 }
 
-// trick is a form for guards that look for an allowed host in a text.
+// trick is a form for guards that search the text for an allowed host.
 func trick(name string, write func(d destination) string) egressForm {
 	return egressForm{name: name, aim: AimForeign, foreign: true, authority: write}
 }
@@ -112,7 +112,7 @@ func (e egressForm) toward(aim Aim) egressForm { e.aim = aim; return e }
 
 var fullWidth = strings.NewReplacer("0", "０", "1", "１", "2", "２", "7", "７", ".", "。")
 
-// egressForms are the ways to write where a URL leads. The first hide nothing, and show which
+// egressForms are the ways to write the target of a URL. The first are undisguised, and show which
 // guards there are.
 var egressForms = []egressForm{
 	host("as the name of another host", AimName, func(d destination) string { return d.mark.Host() }).plainly(),
@@ -179,13 +179,13 @@ var egressForms = []egressForm{
 	trick("with the allowed host behind a fragment", func(d destination) string { return d.mark.Host() + "#@" + d.allowed }),
 }
 
-// parent is the domain that a host lies in.
+// parent returns a host without its first label.
 func parent(host string) string {
 	_, above, _ := strings.Cut(host, ".")
 	return above
 }
 
-// domain is the last two labels of a host: who allows what ends like that allows other hosts, too.
+// domain returns the last two labels of a host: a guard that checks this suffix allows other hosts, too.
 func domain(host string) string {
 	for strings.Count(host, ".") > 1 {
 		host = parent(host)
@@ -193,21 +193,20 @@ func domain(host string) string {
 	return host
 }
 
-// maxEgressFields is at how many places of one target hosts are tried.
-const maxEgressFields = 2
+const maxEgressFields = 2 // of one target
 
 var (
-	// webURL is one of the web in its parts: scheme, authority, rest.
+	// webURL matches scheme, authority and rest of a web URL.
 	webURL = lazyregexp.New(`(?is)^(https?://)([^/?#\\]+)(.*)$`)
-	// forHost are names of what has to be a host; bareHost is one.
+	// forHost matches names of fields for hosts, bareHost a host.
 	forHost  = lazyregexp.New(`(?i)(?:^|[._-])(?:host|host_?name|domain|server|ip|ip_?address|address|target)(?:\[0\])?$`)
 	bareHost = lazyregexp.New(`^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$`)
 )
 
-// named are hosts in a text.
+// named matches hosts in a text.
 var named = lazyregexp.New(`(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\.){1,5}(?:com|org|net|io|dev|gov|edu|ai|app|co|me|info|uk|de|eu|us|example|test)\b`)
 
-// egressSteps are the attempts of family Egress, at the places that take a URL or a host.
+// egressSteps returns the attempts of family Egress, in fields that take a URL or a host.
 func egressSteps(fields []field, seen Seen, said string) (all []step) {
 	var places []field
 	for _, f := range fields {
@@ -226,7 +225,7 @@ func egressSteps(fields []field, seen Seen, said string) (all []step) {
 	return append(partSteps(fields, seen), all...)
 }
 
-// at is the step of a form at a place; false where it has none there. allowed is a host that
+// at returns the step of a form in a field; false where it does not apply. allowed is a host that
 // the capability names.
 func (e egressForm) at(f field, allowed string) (step, bool) {
 	scheme, rest, alone := "http://", "/", false
@@ -257,13 +256,13 @@ func (e egressForm) at(f field, allowed string) (step, bool) {
 	return step{family: Egress, field: f, form: form{name: e.name, control: e.control, aim: e.aim, alone: alone, allowed: allowed, write: write}}, true
 }
 
-// loopback is the address of a numbered attempt that has no port.
+// loopback returns the address of a numbered attempt without a port.
 func loopback(number int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 77, byte(number >> 8), byte(number)})
 }
 
-// Led reports whether an address and a port are those that an attempt of family Egress was to
-// lead to, as far as its number tells them.
+// Led reports whether an address and a port are the target of an attempt of family Egress, as far as its number
+// identifies them.
 func (a Attempt) Led(address netip.Addr, port int) bool {
 	if !a.Alone {
 		return port == a.Port

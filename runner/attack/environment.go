@@ -8,9 +8,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// obeyed are variables of the environment by which another program is run, or a file loaded:
-// "!" stands for the command, "@" for the file. Who starts a program with variables that it was
-// given, and knows some, may not know all of these.
+// obeyed are environment variables that make a program run another one, or load a file:
+// "!" stands for the command, "@" for the file. A server that filters some may miss others.
 var obeyed = []struct{ variable, value string }{
 	{"LD_PRELOAD", "@"},
 	{"BASH_ENV", "$(!)"},
@@ -27,14 +26,13 @@ var obeyed = []struct{ variable, value string }{
 	{"EDITOR", "!"},
 }
 
-// forEnvironment are names of what the environment of a program is made of.
+// forEnvironment matches names of fields for the environment of a program.
 var forEnvironment = lazyregexp.New(`(?i)(?:^|[_.-])env(?:iron(?:ment)?)?(?:[_-]?var(?:iable)?s?)?$`)
 
-// environmentSteps are the attempts to have a program obey a variable of its environment, where a
-// place takes any.
+// environmentSteps returns the attempts with environment variables, for a field that takes any.
 func environmentSteps(fields []field, seen Seen) (all []step) {
 	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
-		return nil // to run commands is its purpose: a variable proves nothing more
+		return nil // its purpose is to run commands
 	}
 	for _, f := range fields {
 		last := len(f.steps) - 1
@@ -55,13 +53,8 @@ func environmentSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// above is the name of the place that holds another.
-func above(name string) string {
-	if at := strings.LastIndexByte(name, '.'); at >= 0 {
-		return name[:at]
-	}
-	return ""
-}
+// above returns the path of the parent of a field.
+func above(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
 func variable(pattern string) form {
 	return form{name: "as a variable of the environment", write: func(_ field, m inputs.Mark, _ int) string {

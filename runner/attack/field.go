@@ -13,47 +13,38 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// field is a place in the arguments that takes a text, or a number.
+// field is a place in the arguments that takes a text or a number.
 type field struct {
 	// name is the path as people write it, steps the same as keys and indexes.
 	name  string
 	steps []any
-	// value holds what stands there in the honest call; "" where nothing does.
+	// value is the one in the honest call; "" for none.
 	value string
-	// ahead are elements of a list that come before it where the list is shorter, lacking: the
-	// honest call leaves it out, and value is what its description has for an example.
+	// ahead are elements to put before it in a list that is too short. lacking: the
+	// honest call leaves it out, and value is an example of its description.
 	ahead   []string
 	lacking bool
 	// onlyText: it is declared as a text, and as nothing else. text: it takes any text. number: it is declared as a number.
 	onlyText, text, number bool
-	// choice: it is declared as one of some texts, which the server may not check.
-	choice bool
-	// free: its key is one of those that an object takes which declares none.
-	free bool
-	// next: it is the element behind those of the honest call, or of an example.
-	next bool
-	// item: it is the last of several in one text, which stand before it.
-	item bool
-	// said is its description.
-	said string
-	// variable is the name of the variable of a template that it is; "" elsewhere.
-	variable string
-	// before and behind are what stays of the value where it is changed, ending is how
-	// the name of a file is to end that it becomes.
+	choice                 bool   // declared as one of some texts, which the server may not check
+	free                   bool   // an undeclared key of an object
+	next                   bool   // the element after those of the honest call, or of an example
+	item                   bool   // the last of several in one text, which precede it
+	said                   string // its description
+	variable               string // its name in a template; "" elsewhere
+	// before and behind are the unchanged parts of the value; ending is the extension of a file that replaces the rest.
 	before, behind, ending string
-	// planted is the name of the file that it leads to outside, directory that it is the name of
-	// the directory there in which the server looks for that.
-	// unmade: the attempt leads to a file, or directory, that is not there.
+	// planted is the name of the file that it leads to outside. directory: it names the directory where the server looks
+	// for that. unmade: the attempt leads to a missing file or directory.
 	planted           string
 	directory, unmade bool
 	// dir is the directory that the honest value was joined to, or lies in; "" if unknown.
 	dir string
 }
 
-// maxDepth is how deep in the arguments places are looked for.
-const maxDepth = 4
+const maxDepth = 4 // of fields in the arguments
 
-// fieldsOf are the places of a target: those of the honest call, texts first, and then the
+// fieldsOf returns the fields of a target: those of the honest call, texts first, and then the
 // optional ones that it leaves out.
 func fieldsOf(t Target, seen Seen, dirs []string) []field {
 	honest, _ := inputs.Decode(t.Honest).(map[string]any)
@@ -93,7 +84,7 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 	return all
 }
 
-// rank orders places: what is a text before what is not, what was given before what was not.
+// rank orders fields: texts first, and given ones before others.
 func rank(f field) int {
 	r := 0
 	if !f.text {
@@ -108,7 +99,7 @@ func rank(f field) int {
 	return r
 }
 
-// place tells a field from the others of the same capability.
+// place returns a name that is unique among the fields of a capability.
 func (f field) place() string {
 	if f.item {
 		return f.name + "\x00,"
@@ -148,14 +139,14 @@ func walk(value any, name string, steps []any, do func(field)) {
 // inJSON is the step from a text to what it says in JSON.
 type inJSON struct{}
 
-// several are texts that have the names of several things, with commas between them.
+// several matches lists of names with commas between them.
 var several = lazyregexp.New(`^[\w./@+-]{1,64}(?:, ?[\w./@+-]{1,64}){1,15}$`)
 
-// commas are descriptions of such texts, whatever the honest call has.
+// commas matches descriptions of such lists.
 var commas = lazyregexp.New(`(?i)\bcomma`)
 
-// walkText calls it with a text, and with the places in one that is itself JSON, or a list: whoever
-// takes that apart may look at the whole, or at the first, and not at each.
+// walkText visits a text, and the fields within JSON or a list in it: a guard may check the whole text or
+// only the first element.
 func walkText(value, name string, steps []any, do func(field)) {
 	do(field{name: name, steps: steps, value: value, text: true})
 	if strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
@@ -168,7 +159,7 @@ func walkText(value, name string, steps []any, do func(field)) {
 	}
 }
 
-// walkList calls it with the places of a list: one element is taken like another, but not like the first.
+// walkList visits the first element of a list, and the one after its end.
 func walkList(value []any, name string, steps []any, do func(field)) {
 	walk(value[0], name+"[0]", append(slices.Clone(steps), 0), do)
 	if first, isText := value[0].(string); isText && len(steps) > 0 && len(first) <= maxFieldText {
@@ -178,7 +169,7 @@ func walkList(value []any, name string, steps []any, do func(field)) {
 
 func below(name, key string) string { return strings.TrimPrefix(name+"."+key, ".") }
 
-// set returns arguments with another value at a place, a text or an object as JSON; false where there can be no such place.
+// set returns arguments with another value in a field, a text or an object as JSON; false where they have no room for it.
 func (f field) set(arguments json.RawMessage, value any) (json.RawMessage, bool) {
 	root, isObject := inputs.Decode(arguments).(map[string]any)
 	if !isObject {
@@ -198,8 +189,7 @@ func (f field) set(arguments json.RawMessage, value any) (json.RawMessage, bool)
 	return changed, err == nil
 }
 
-// put returns a value with another at a place below it, and makes the objects and lists on
-// the way there that are missing.
+// put returns a value with another one below it, and makes the objects and lists that are missing on the way.
 func put(in any, steps []any, value any) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
@@ -235,8 +225,7 @@ func put(in any, steps []any, value any) (any, bool) {
 	return nil, false
 }
 
-// encode leaves "<", ">" and "&" as they are: servers that look at the raw text see what a
-// model would send.
+// encode does not escape "<", ">" and "&", like the clients of models.
 func encode(value any) (json.RawMessage, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// leastKept is the least length of a text that counts as the same where it turns up elsewhere, in bytes.
+// leastKept is the least length of a text that is recognized elsewhere, in bytes.
 const leastKept = 3
 
 // Uses reports whether another capability uses what the target stores: it has started a program with a text of the
@@ -34,7 +34,7 @@ func (s Seen) shows(value string) bool {
 	})
 }
 
-// texts are the texts of a target's honest call that are long enough to be recognized.
+// texts returns the texts of a target's honest call that are long enough to be recognized.
 func texts(t Target) (all []string) {
 	walk(inputs.Decode(t.Honest), "", nil, func(f field) {
 		if f.text && len(f.value) >= leastKept {
@@ -44,11 +44,7 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// databasePorts are the ports of PostgreSQL, MySQL, SQL Server, Oracle and MongoDB.
-var databasePorts = []int{5432, 3306, 1433, 1521, mongoPort}
-
-// seenOf returns what a target and the users of what it stores did. A database that the server opened outside of
-// calls counts for all its capabilities.
+// seenOf returns the effects of a target, and of the users of what it stores.
 func (p Plan) seenOf(t Target) Seen {
 	seen, own := p.Seen[t.Of], p.Seen[report.Capability{Kind: report.CapabilityServer}]
 	seen.Database = seen.Database || own.Database
@@ -66,5 +62,5 @@ func (p Plan) seenOf(t Target) Seen {
 	return seen
 }
 
-// Using reports whether an attempt can show in what a capability does.
+// Using reports whether an attempt can have effects in a capability.
 func (a Attempt) Using(of report.Capability) bool { return a.Of == of || slices.Contains(a.Users, of) }

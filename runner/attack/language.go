@@ -8,9 +8,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// languages are, by the names of programs, ways to write a value that is a part of what such a
-// program reads as a language of its own, so that it runs a command, or writes a file: "{}" stands for
-// the honest value, "!" and "%" for the command, with no slash in the second, "@" for the file.
+// languages are, by program, ways to write a value that becomes a part of a script in the program's
+// language, so that it runs a command, or writes a file: "{}" stands for
+// the honest value, "!" and "%" for the command, the second without a slash, "@" for the file.
 var languages = map[string][]string{
 	"awk":     {`system("!")`, `{},system("!")`, `{};system("!")`, `{}}BEGIN{system("!")}{`, `{})system("!");(`, `"!"|getline`, `{}";system("!");"`},
 	"sed":     {"s/.*/%/e", "1e %", "s/a/b/w @", "{};1e %", "{}\n1e %", "{}/;1e %;s/a/b", "{}e", "w @"},
@@ -31,10 +31,9 @@ var languages = map[string][]string{
 // dialects are other names of those programs.
 var dialects = map[string]string{"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "gmake": "make", "vi": "vim", "ex": "vim", "red": "ed"}
 
-// maxLanguages is at how many places of one target they are tried.
-const maxLanguages = 3
+const maxLanguages = 3 // fields of one target
 
-// languageSteps are the attempts on values that stood in a word of a program that has a language.
+// languageSteps returns the attempts on values that were part of an argument of such a program.
 func languageSteps(fields []field, seen Seen) (all []step) {
 	places := 0
 	for _, f := range fields {
@@ -50,8 +49,8 @@ func languageSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// reader is the program with a language in a word of which an honest value stood; "" for none. It
-// is in words that are no path, for a value that names the file to work on is read by nobody.
+// reader returns the program with a language that had an honest value in an argument; "" for none. It skips
+// paths, because the name of an input file is not interpreted.
 func (s Seen) reader(f field) string {
 	value := f.core()
 	if value == "" || !f.text {

@@ -11,8 +11,7 @@ import (
 const markup = `<img src="PATH"><link rel="stylesheet" href="PATH"><iframe src="PATH"></iframe><style>@import url("PATH");</style><!--#include file="PATH" -->` +
 	"\n![note](PATH)\n\n\\input{PATH}\n\n{{include: PATH}}\n\n{% include \"PATH\" %}\n\n.. include:: PATH\n\ninclude::PATH[]\n\n!include PATH\n"
 
-// markupForms are documents that include a file outside. A server that renders them for a caller
-// may disclose any file.
+// markupForms are documents that include a file outside. A server that renders them may disclose any file.
 var markupForms = []form{
 	naming("in a document, as an absolute path", markup, func(to string) string { return to }),
 	naming(`in a document, by ".."`, markup, func(to string) string { return inputs.Up + to[1:] }),

@@ -10,18 +10,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// The parts of an OP_MSG (MongoDB Wire Protocol), and how deep in a filter operators are looked for.
+// The parts of an OP_MSG (MongoDB Wire Protocol), and the bound on the depth of a filter.
 const (
 	mongoHeader = 16
 	mongoMsg    = 2013
 	maxFilter   = 16
 )
 
-// compared are operators whose values are no filters.
+// compared are operators whose values are not filters.
 var compared = []string{"$eq", "$in", "$nin", "$literal", "$expr"}
 
-// Operators are the operators with a mark in filters, of what a client of MongoDB sent, as JSON. What is stored is no
-// filter, and what is compared as it is has no operators in it.
+// Operators returns, as JSON, the operators with a mark in the filters that a client of MongoDB sent, and not those in
+// stored documents or literals.
 func Operators(sent []byte) (all []Asked) {
 	for len(sent) > mongoHeader+5 {
 		size := int(binary.LittleEndian.Uint32(sent))
@@ -37,7 +37,7 @@ func Operators(sent []byte) (all []Asked) {
 	return all
 }
 
-// documents are those of the sections of a message.
+// documents returns the documents in the sections of a message.
 func documents(sections []byte) (all []bson.Raw) {
 	for len(sections) > 5 {
 		at, end := 1, 1+int(binary.LittleEndian.Uint32(sections[1:]))
@@ -64,7 +64,7 @@ func documents(sections []byte) (all []bson.Raw) {
 	return all
 }
 
-// filters are the operators in what chooses documents: of a command, an update or a deletion.
+// filters returns the operators in the filters of a command, an update or a deletion.
 func filters(command bson.Raw) (all []Asked) {
 	for _, name := range []string{"filter", "query", "q"} {
 		if filter, is := command.Lookup(name).DocumentOK(); is {
@@ -89,7 +89,7 @@ func filters(command bson.Raw) (all []Asked) {
 	return all
 }
 
-// operators are those with a mark below a filter.
+// operators returns the operators with a mark in a filter.
 func operators(filter bson.Raw, depth int) (all []Asked) {
 	elements, err := filter.Elements()
 	if err != nil || depth > maxFilter {

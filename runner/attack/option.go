@@ -6,9 +6,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// optionForms are ways to have a value become an option that no program knows, the likeliest
-// first: as all of it, behind the honest value, for who splits a value into words, before it, for a
-// guard that looks for what honest values have in them, and as one that a guard against "--" lets through.
+// optionForms make a value an option that no program knows, the likeliest first: as the whole value; after
+// the honest value, for servers that split values into words; before it, for guards that require parts of honest
+// values; and as a short one, for guards against "--".
 var optionForms = []form{
 	{name: "as an option", write: func(_ field, m inputs.Mark, _ int) string { return "--" + m.ID() }},
 	{name: "as a word behind the value", write: func(f field, m inputs.Mark, _ int) string { return f.core() + " --" + m.ID() }},
@@ -16,7 +16,7 @@ var optionForms = []form{
 	{name: "as a short option", write: func(_ field, m inputs.Mark, _ int) string { return "-" + m.ID() }},
 }
 
-// optionSteps are the attempts of family Option.
+// optionSteps returns the attempts of family Option.
 func optionSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range optionForms {
 		for _, field := range fields {
@@ -28,7 +28,7 @@ func optionSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// unspaced is the beginning of a value that is one word.
+// unspaced returns the first word of a value.
 func unspaced(value string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(value), " ")
 	return word

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// partForms are the ways to write a value that is a part of the host in a URL, or its port, so that
+// partForms write a value that is a part of the host in a URL, or its port, so that
 // the URL leads to another host: "!" stands for that, "{}" for the honest value.
 var partForms = []form{
 	part("as a host, and the rest as the fragment", "!/#"),
@@ -25,7 +25,7 @@ var partForms = []form{
 	part("as a host, and the rest as a port", "!:80/"),
 }
 
-// routeForms are those for a value that is a path of a request, and stands behind the host.
+// routeForms do the same for the path of a request, which follows the host.
 var routeForms = []form{
 	part("as a host behind two slashes", "//!/"),
 	part("as a name below another host", ".!/"),
@@ -33,8 +33,7 @@ var routeForms = []form{
 	part("as a host behind a slash and a backslash", `/\!/`),
 }
 
-// maxParts is at how many places of one target they are tried.
-const maxParts = 3
+const maxParts = 3 // fields of one target
 
 func part(name, pattern string) form {
 	return form{name: name, aim: AimPart, write: func(f field, m inputs.Mark, _ int) string {
@@ -42,7 +41,7 @@ func part(name, pattern string) form {
 	}}
 }
 
-// partSteps are the attempts on values that became a part of where a connection led.
+// partSteps returns the attempts on values that became a part of the target of a connection.
 func partSteps(fields []field, seen Seen) []step {
 	var parts, routes []field
 	for _, f := range fields {
@@ -58,9 +57,9 @@ func partSteps(fields []field, seen Seen) []step {
 }
 
 var (
-	// label is one of the name of a host, or a few.
+	// label matches one or more labels of a host.
 	label = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?$`)
-	// wholeHost are names, and descriptions, of what may be all of a host.
+	// wholeHost matches names and descriptions of whole hosts.
 	wholeHost = lazyregexp.New(`(?i)\b(?:host|host ?name|domain|fqdn|ur[il]|address|endpoint|server)s?\b`)
 )
 
@@ -69,8 +68,8 @@ func (s Seen) route(f field) bool {
 	return s.Network && f.text && !f.speaksOf(wholeHost) && strings.HasPrefix(f.core(), "/") && !slices.Contains(s.Files, f.core())
 }
 
-// part reports whether an honest value was in the name of a host that was connected to, or looked up,
-// and not at its end, or was the port of one.
+// part reports whether an honest value was a part of a host that was connected to or looked up,
+// except its end, or was the port.
 func (s Seen) part(f field) bool {
 	value := strings.ToLower(f.core())
 	if port, err := strconv.Atoi(value); err == nil && slices.Contains(s.Ports, port) {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// pathForms are the ways to write a path that leads outside. The first two hide nothing; the
-// others are for guards that know those.
+// pathForms write a path that leads outside. The first two are undisguised; the
+// others evade guards against these.
 var pathForms = []form{
 	leading("as an absolute path", func(_, to string) string { return to }).plainly(),
 	leading(`by ".."`, func(_, to string) string { return inputs.Up + to[1:] }).plainly(),
@@ -56,23 +56,22 @@ var pathForms = []form{
 // encoded writes dots and slashes as URLs may.
 var encoded = strings.NewReplacer(".", "%2e", "/", "%2f")
 
-// leading is a form by how it writes the path of a file outside.
+// leading is a form that writes the path of a file outside.
 func leading(name string, write func(honest, to string) string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
-		to := f.outside(number)
-		return f.before + write(f.core(), to) + f.behind
+		return f.before + write(f.core(), f.outside(number)) + f.behind
 	}}
 }
 
-// near is a form by how it writes the path of a file beside or in the directory of the value,
-// which ends like that of a file outside.
+// near is a form that writes the path of a file in or beside the directory of the value,
+// with the tail of the path of a file outside.
 func near(name string, link bool, write func(f field, tail string) string) form {
 	return form{name: name, near: true, link: link, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + write(f, strings.TrimPrefix(f.outside(number), path.Dir(inputs.OutsideDir)+"/")) + f.behind
 	}}
 }
 
-// outside is where an attempt leads: a file, or the directory that it is in.
+// outside returns the target of an attempt: a file, or its directory.
 func (f field) outside(number int) string {
 	dir := path.Dir(inputs.OutsideFile(number, ""))
 	switch {
@@ -120,20 +119,20 @@ func unmade(of form) form {
 	return of
 }
 
-// linked leads to a link in the directory of the value that is one to the file itself: a guard
-// that looks at the directory alone sees nothing.
+// linked uses a link to the file itself in the directory of the value, for guards that resolve only the directory.
 func linked(name string) form {
 	return form{name: name, near: true, link: true, write: func(f field, _ inputs.Mark, number int) string {
+		to := inputs.FileLink(number, f.ending)
 		if path.IsAbs(f.core()) {
-			return f.before + f.dir + "/" + inputs.FileLink(number, f.ending) + f.behind
+			to = f.dir + "/" + to
 		}
-		return f.before + inputs.FileLink(number, f.ending) + f.behind
+		return f.before + to + f.behind
 	}}
 }
 
 func (f form) plainly() form { f.control = true; return f }
 
-// pathSteps are the attempts of family Path.
+// pathSteps returns the attempts of family Path.
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
@@ -142,7 +141,7 @@ func pathSteps(fields []field, seen Seen) (all []step) {
 			}
 		}
 	}
-	for _, field := range fields { // whoever opens what a URL names may open files, too
+	for _, field := range fields { // a server that opens URLs may open those of files, too
 		if len(all) < inputs.MaxOutside-maxCode-len(archiveForms)-maxMarkup && field.text && !field.leads(seen) && field.addresses() {
 			all = append(all, step{family: Path, form: fileURL, field: field})
 		}
@@ -150,22 +149,22 @@ func pathSteps(fields []field, seen Seen) (all []step) {
 	return all
 }
 
-// fileURL is the form for what has to be a URL.
+// fileURL is the form for fields of URLs.
 var fileURL = leading("as a URL of a file", func(_, to string) string { return "file://" + to })
 
-// addresses reports whether a place is there for a URL.
+// addresses reports whether a field takes a URL.
 func (f field) addresses() bool {
 	return f.variable == "" && (strings.HasPrefix(f.value, "http") || forURL.MatchString(f.name))
 }
 
-// bare are values that may be the name of a file.
+// bare matches values that may be the name of a file.
 var bare = lazyregexp.New(`^[\w.@+ -]{1,128}$`)
 
-// relative are those that may be one in a directory, too.
+// relative matches those that may be a relative path.
 var relative = lazyregexp.New(`^[\w.@+ -]{1,100}(?:/[\w.@+ -]{1,100}){0,8}$`)
 
-// leads reports whether a path may come of a value: the place is called so, or a file
-// was touched that has the value in its path, or is the value.
+// leads reports whether a value may become a path: by the name of the field, or because a file
+// with the value in its path was accessed.
 func (f field) leads(seen Seen) bool {
 	last := f.name[strings.LastIndexByte(f.name, '.')+1:]
 	name, _, _ := strings.Cut(last, "[")
@@ -183,7 +182,7 @@ func (f field) leads(seen Seen) bool {
 	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
 }
 
-// numbered reports whether a number stands in the name of a file that was touched.
+// numbered reports whether a number occurs in the name of a file that was accessed.
 func numbered(value string, files []string) bool {
 	return value != "" && slices.ContainsFunc(files, func(file string) bool {
 		return slices.Contains(integers.FindAllString(path.Base(file), maxFields), value)
@@ -192,8 +191,7 @@ func numbered(value string, files []string) bool {
 
 var integers = lazyregexp.New(`\d+`)
 
-// frame finds what has to stay of a value before a path, and how the names of files end that
-// it leads to.
+// frame sets the unchanged beginning of a value, and the target of attempts on it.
 func (f field) frame(seen Seen, dirs []string) field {
 	if f.variable == "" && strings.HasPrefix(f.value, "file://") {
 		f.before = "file://"
@@ -221,12 +219,11 @@ func (f field) frame(seen Seen, dirs []string) field {
 var (
 	// fileEnding matches the ending of a file's name.
 	fileEnding = lazyregexp.New(`^\.[A-Za-z0-9]{1,8}$`)
-	// inDir are the names of files in a directory, without those that hide.
+	// inDir matches the names of files in a directory, except hidden ones.
 	inDir = lazyregexp.New(`^\w[\w.-]{0,63}(?:/\w[\w.-]{0,63}){0,2}$`)
 )
 
-// within is the name of a file that was touched in the directory that a value names; false where it
-// names none.
+// within returns the name of a file that was accessed in the directory that a value names; false for none.
 func within(core string, files []string) (name string, ok bool) {
 	if core == "" || !bare.MatchString(path.Base(core)) {
 		return "", false
@@ -239,13 +236,7 @@ func within(core string, files []string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// listed reports whether a value names a directory that was listed.
-func listed(core string, dirs []string) bool {
-	return core != "" && slices.ContainsFunc(dirs, func(dir string) bool { return dir == path.Clean(core) || strings.HasSuffix(dir, path.Join("/", core)) })
-}
-
-// base is the directory that an honest value was joined to, or one of some directories that it
-// lies in; "" where there is none.
+// base returns the directory that an honest value was joined to, or one of some directories that contain it; "" for none.
 func (f field) base(seen Seen, dirs []string) string {
 	core := f.core()
 	if core == "" {
@@ -290,40 +281,38 @@ func JoinedTo(value, file string) string {
 	return dir
 }
 
-// Bases are the directories that the values of honest calls of tools were joined to, or lie in,
-// a few at most.
-func (p Plan) Bases(honest map[string]json.RawMessage) (dirs []string) {
+// Bases returns a few directories that the values of honest calls of tools were joined to, or lie in.
+func (p Plan) Bases(honest map[string]json.RawMessage) []string {
+	return p.collect(honest, maxBases, func(f field, _ Seen) string { return f.dir })
+}
+
+// Outside returns a few names of files that attempts on honest calls of tools lead to, for inputs.OutsideFilesOf.
+func (p Plan) Outside(honest map[string]json.RawMessage) []string {
+	return p.collect(honest, maxOutside, func(f field, seen Seen) string {
+		if !f.leads(seen) || f.planted == "note.txt" {
+			return ""
+			}
+		return f.planted
+	})
+}
+
+// collect returns at most so many distinct texts of the fields of honest calls of tools.
+func (p Plan) collect(honest map[string]json.RawMessage, most int, of func(field, Seen) string) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(honest)) {
-		of := report.Capability{Kind: report.CapabilityTool, Name: name}
-		for _, f := range fieldsOf(Target{Of: of, Honest: honest[name]}, p.Seen[of], p.Dirs) {
-			if f.dir != "" && !slices.Contains(dirs, f.dir) && len(dirs) < maxBases {
-				dirs = append(dirs, f.dir)
+		tool := report.Capability{Kind: report.CapabilityTool, Name: name}
+		for _, f := range fieldsOf(Target{Of: tool, Honest: honest[name]}, p.Seen[tool], p.Dirs) {
+			if text := of(f, p.Seen[tool]); text != "" && !slices.Contains(all, text) && len(all) < most {
+				all = append(all, text)
 			}
 		}
 	}
-	return dirs
+	return all
 }
 
-// Outside are the names of the files that attempts on honest calls of tools lead to, a few at most,
-// as inputs.OutsideFilesOf takes them.
-func (p Plan) Outside(honest map[string]json.RawMessage) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(honest)) {
-		of := report.Capability{Kind: report.CapabilityTool, Name: name}
-		for _, f := range fieldsOf(Target{Of: of, Honest: honest[name]}, p.Seen[of], p.Dirs) {
-			if f.leads(p.Seen[of]) && f.planted != "note.txt" && !slices.Contains(names, f.planted) && len(names) < maxOutside {
-				names = append(names, f.planted)
-			}
-		}
-	}
-	return names
-}
-
-// maxBases is how many directories get a link and a sibling, maxOutside how many names of files there
-// are outside besides the usual ones.
 const (
-	maxBases   = 4
-	maxOutside = 6
+	maxBases   = 4 // directories with a link and a sibling
+	maxOutside = 6 // additional names of files outside
 )
 
-// core is the part of the value that a path takes the place of.
+// core returns the part of the value that attempts replace.
 func (f field) core() string { return f.value[len(f.before) : len(f.value)-len(f.behind)] }

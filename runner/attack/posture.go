@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Posture is how a server that listens has answered requests that did not come from its client.
+// Posture describes the answers of a listening server to requests that did not come from its client.
 type Posture struct {
-	// Origin is the origin of a web page of another site that was answered, "" for none; How says in what way.
+	// Origin is that of a web page of another site that was answered, "" for none; How describes the request.
 	Origin, How string
 	// Sessions are the ids of sessions, in the order in which they began. Unissued is an id that the server has never
 	// issued and accepted, though it refuses requests without one.
@@ -24,15 +24,14 @@ const (
 	Blind    = "with the Origin of another site, in a form that browsers send without asking first (text/plain)"
 )
 
-// How near to each other the ids of consecutive sessions are if they are counts or times, and hardly ever if they are
-// random.
 const (
+	// nearSessions bounds the distance of consecutive ids that are counts or times. Random ones are hardly ever so near.
 	nearSessions = 10_000
-	// LeastSessions is how many ids it takes to show that.
+	// LeastSessions is the number of ids that show this.
 	LeastSessions = 3
 )
 
-// Guessable reports whether each id is the one before it, but for a number that has grown a little.
+// Guessable reports whether each id differs from the previous one only by a number that has grown a little.
 func (p Posture) Guessable() bool {
 	if len(p.Sessions) < LeastSessions {
 		return false
@@ -46,7 +45,7 @@ func (p Posture) Guessable() bool {
 	return true
 }
 
-// counts are the numbers that two ids differ in, if they differ in nothing else; 0, 0 otherwise.
+// counts returns the numbers that two ids differ in; 0, 0 if they differ in anything else.
 func counts(a, b string) (from, to uint64) {
 	begin := 0
 	for begin < min(len(a), len(b)) && a[begin] == b[begin] {

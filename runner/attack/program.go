@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// runners are arguments that make a program run another one: "!" stands for it, or write a file: "@". A list of
-// allowed programs that has one of them allows all.
+// runners are arguments that make a program run another one ("!") or write a file ("@"). An allowlist with
+// one of these programs allows every program.
 var runners = map[string]string{
 	"awk":     `awk 'BEGIN{system("!")}'`,
 	"bash":    `bash -c '!'`,
@@ -42,13 +42,15 @@ var runners = map[string]string{
 	"xargs":   `xargs !`,
 }
 
-// maxRunners is how many of them are tried at one place.
-const maxRunners = 8
+const (
+	maxRunners = 8    // in one field
+	maxWords   = 1024 // of a text that are searched for programs
+)
 
 var word = lazyregexp.New(`[\w.-]+`)
 
-// runnerSteps are the attempts to have allowed programs run another one, at the places that
-// take a command: those that the honest value starts, and those that a text names.
+// runnerSteps returns the attempts to have allowed programs run another one, in fields that
+// take a command: the program of the honest value, and those that a text names.
 func runnerSteps(fields []field, text string) (all []step) {
 	for _, field := range fields {
 		first, _, _ := strings.Cut(strings.TrimSpace(field.core()), " ")
@@ -66,10 +68,7 @@ func runnerSteps(fields []field, text string) (all []step) {
 	return all
 }
 
-// maxWords is how many words of a text are looked at for the names of programs.
-const maxWords = 1024
-
-// runner is a form by its pattern. A doubled "!" is one, and the program.
+// runner is a form with a pattern, in which "!!" stands for "!" and the program.
 func runner(name, pattern string) form {
 	return form{name: "as an argument of " + name, write: func(f field, m inputs.Mark, _ int) string {
 		return f.before + strings.NewReplacer("!!", "!"+m.Command(), "!", m.Command(), "@", m.OutsideFile()).Replace(pattern) + f.behind

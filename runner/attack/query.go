@@ -32,16 +32,15 @@ var queryForms = []form{
 	united(1), united(2), united(3), united(4), united(5), united(6), united(7), united(8),
 }
 
-// likeliest is how many of them, from the first, are tried on a tool that shows no sign of a database. They
-// are in the words that SQL has in common with XPath and other languages of queries.
-const likeliest = 6
+// likeliest is the number of forms for a tool without signs of a database.
+const likeliest = 2
 
-// behindNumber is the way out of where a number stands, with no quotes to leave.
+// behindNumber follows a number, without quotes to leave.
 var behindNumber = form{name: "behind a number", raw: true, write: func(f field, m inputs.Mark, _ int) string {
 	return f.plainly(m) + " OR " + m.ID()
 }}
 
-// plainly is the honest value in no quotes: a number where there is none of a number.
+// plainly returns the honest value for a position without quotes; for a number without one, 1.
 func (f field) plainly(m inputs.Mark) string {
 	if f.numbers() {
 		return cmp.Or(f.core(), "1")
@@ -49,8 +48,8 @@ func (f field) plainly(m inputs.Mark) string {
 	return f.honest(m)
 }
 
-// rawForms are for places that are in no quotes: those of the names of columns, directions and numbers.
-// No name that is looked at has the "-" in it that the mark has.
+// rawForms are for values without quotes: the names of columns, directions and numbers. A guard that checks
+// names refuses the "-" of the mark.
 var rawForms = []form{
 	asked("behind a comma, in no quotes", "{} , !").unquoted(),
 	asked("behind a direction, in no quotes", "{} DESC, !").unquoted(),
@@ -59,17 +58,16 @@ var rawForms = []form{
 	selected("another value that is read, behind a comma", "{} , (SELECT 8 ORDER BY 1)", false), selected("another value that cannot be read, behind a comma", "{} , (ORDER SELECT BY 8 1)", true),
 }
 
-// keyForm is for an object that takes any keys, which may be the names of columns: it writes into the
-// key what other forms write into the value.
+// keyForm is for an object that takes any keys, which may be the names of columns: the payload is the key.
 var keyForm = form{name: "as a key, in no quotes", raw: true, key: true, write: func(_ field, m inputs.Mark, _ int) string { return m.ID() }}
 
-// keyed is the place in the same object that has another key, by the name of the object.
+// keyed returns the field of another key in the same object, with the name of the object.
 func (f field) keyed(key string) field {
 	f.name, f.steps = above(f.name), append(slices.Clone(f.steps[:len(f.steps)-1]), key)
 	return f
 }
 
-// keys are the places below objects that take any keys, one of each object.
+// keys returns one field of each object that takes any keys.
 func keys(fields []field) (found []field) {
 	for _, f := range fields {
 		within := func(other field) bool { return above(other.name) == above(f.name) }
@@ -80,7 +78,7 @@ func keys(fields []field) (found []field) {
 	return found
 }
 
-// numberForms are those for numbers.
+// numberForms are for numbers.
 var numberForms = []form{
 	behindNumber,
 	selected("a number that is read", "{} + (SELECT 0 ORDER BY 1)", false), selected("a number that cannot be read", "{} + (SELECT ORDER 0 BY 1)", true),
@@ -88,8 +86,8 @@ var numberForms = []form{
 	added(1), added(2), added(3), added(4), added(5), added(6), added(7), added(8),
 }
 
-// Parse says what an attempt shows of a statement whose errors are hidden: who takes what SQL can read,
-// and refuses the same words in an order that it cannot read, has given it to a database.
+// Parse marks attempts that detect SQL without error messages: a server that accepts valid SQL,
+// and refuses the same words in an invalid order, passes them to a database.
 type Parse string
 
 // The sorts of such attempts.
@@ -119,8 +117,8 @@ func selected(name, pattern string, broken bool) form {
 	return f
 }
 
-// united is a form that adds a row of so many columns, each with the mark as the codes of its
-// letters: only SQLite makes the mark of them.
+// united is a form that adds a row of so many columns, each with the mark as character codes, which only SQLite
+// turns into the mark.
 func united(columns int) form {
 	return form{name: "with a row added behind a single quote", write: func(f field, m inputs.Mark, _ int) string {
 		return f.before + f.honest(m) + "'" + union(m, columns) + f.behind
@@ -143,17 +141,16 @@ func union(m inputs.Mark, columns int) string {
 	return " UNION SELECT " + strings.Join(slices.Repeat([]string{column}, columns), ",") + " --"
 }
 
-// asked is a form by its pattern: "{}" stands for the honest value, "!" for the mark.
+// asked is a form with a pattern, in which "{}" stands for the honest value, "!" for the mark.
 func asked(name, pattern string) form {
 	return form{name: name, write: func(f field, m inputs.Mark, _ int) string {
 		return f.before + strings.NewReplacer("{}", f.honest(m), "!", m.ID()).Replace(pattern) + f.behind
 	}}
 }
 
-// maxQueryFields is at how many places of one target they are tried.
-const maxQueryFields = 4
+const maxQueryFields = 4 // of one target
 
-// querySteps are the attempts of family Query: all of them on what may ask a database.
+// querySteps returns the attempts of family Query, all of them only for targets that may use a database.
 func querySteps(fields []field, seen Seen, said string) (all []step) {
 	forms, numbers, raw := queryForms, numberForms, rawForms
 	if !seen.Network && !seen.Database && !ofDatabase.MatchString(said) {
@@ -176,7 +173,7 @@ func querySteps(fields []field, seen Seen, said string) (all []step) {
 	return append(formed(Query, operatorForms, values), all...)
 }
 
-// asksMongo reports whether a capability asks a MongoDB, or says so.
+// asksMongo reports whether a capability uses MongoDB, or says so.
 func (s Seen) asksMongo(said string) bool {
 	return slices.Contains(s.Ports, mongoPort) || ofMongo.MatchString(said)
 }
@@ -185,7 +182,7 @@ const mongoPort = 27017
 
 var ofMongo = lazyregexp.New(`(?i)mongo`)
 
-// operatorForms are objects with an operator of MongoDB for what is to be a text.
+// operatorForms are objects with an operator of MongoDB in place of a text.
 var operatorForms = []form{operated("$ne"), operated("$gt")}
 
 func operated(operator string) form {
@@ -194,7 +191,7 @@ func operated(operator string) form {
 	}}
 }
 
-// choices puts texts that may be any before those that are one of some.
+// choices ranks free texts before choices.
 func choices(f field) int {
 	if f.choice {
 		return 1
@@ -202,19 +199,19 @@ func choices(f field) int {
 	return 0
 }
 
-// numbers reports whether a place takes numbers only, by its type or its name.
+// numbers reports whether a field takes numbers only, by its type or its name.
 func (f field) numbers() bool {
 	_, err := strconv.ParseInt(f.value, 10, 64)
 	return err == nil && forNumber.MatchString(f.name) || f.number
 }
 
-// forNumber are names of numbers that may be declared as texts.
+// forNumber matches names of numbers that may be declared as texts.
 var forNumber = lazyregexp.New(`(?i)(?:^|[_.-])(?:id|number|limit|offset|page|year)$|[a-z](?:Id|Number)$`)
 
-// ofDatabase are words of what asks one.
+// ofDatabase matches descriptions of tools that use a database.
 var ofDatabase = lazyregexp.New(`(?i)\bsql|sqlite|\bdatabases?\b|\bdb\b|\btables?\b|\brecords?\b|\brows?\b|\bquer(?:y|ies)\b`)
 
-// ParsedAlone is Parsed for a mark that stands in no quotes in any case: the "-" in it was read, too.
+// ParsedAlone is Parsed for a mark that is not quoted in any case: the "-" in it was parsed, too.
 func ParsedAlone(answer string) bool {
 	for _, at := range unknownColumn.FindAllStringIndex(answer, maxFields) {
 		if !strings.HasPrefix(answer[at[1]:], "-") {
@@ -224,11 +221,10 @@ func ParsedAlone(answer string) bool {
 	return false
 }
 
-// Parsed reports whether an answer says that the database took the word of a mark for the name of a
-// column: it stood in no quotes.
+// Parsed reports whether an answer shows that the database took the word of a mark for the name of a
+// column, so that it was not quoted.
 func Parsed(answer string) bool { return unknownColumn.MatchString(answer) }
 
-// unknownColumn matches the complaints of SQLite, PostgreSQL, MySQL, SQL Server, DuckDB and Oracle about a
-// column that they do not know.
+// unknownColumn matches the errors of SQLite, PostgreSQL, MySQL, SQL Server, DuckDB and Oracle about an unknown column.
 var unknownColumn = lazyregexp.New(strings.ReplaceAll("(?i)no such column:? [`\"']?W\\b|column [`\"']W[`\"'] (?:does not exist|not found)|"+
 	"unknown column [`\"']W[`\"']|invalid column name 'W'|\"W\": invalid identifier", "W", inputs.Word))

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// requestForms are the ways to have a value change what stands around it in a request: its path,
-// its query, and its header. The first changes nothing, and shows where honest values stand.
+// requestForms make a value change the path, the query or the header around it in a request. The first
+// changes nothing, and shows the position of honest values.
 var requestForms = []form{
 	asked("as a name", "!").plainly(),
 	asked(`by ".."`, "../../../../../../../!"),
@@ -24,17 +24,16 @@ var requestForms = []form{
 	asked("as a member of its own in JSON", `{}","!":"1`),
 }
 
-// maxRequestFields is at how many places of one target they are tried.
-const maxRequestFields = 4
+const maxRequestFields = 4 // of one target
 
 var (
-	// ofRequest are names, and descriptions, of what a caller may say of a request itself.
+	// ofRequest matches names and descriptions of parts of a request that the caller may choose.
 	ofRequest = lazyregexp.New(`(?i)\b(?:ur[il]s?|paths?|routes?|endpoints?|quer(?:y|ies) (?:strings?|parameters?)|parameters?|params|headers?|options?|file ?names?|files?)\b`)
-	// parted are values of several, or of parameters.
+	// parted matches values with several parts, or parameters.
 	parted = lazyregexp.New(`[\n?&=/]`)
 )
 
-// requestSteps are the attempts of family Request, on what connects to something.
+// requestSteps returns the attempts of family Request, for targets that use the network.
 func requestSteps(fields []field, seen Seen) []step {
 	var places []field
 	for _, f := range fields {
@@ -45,19 +44,19 @@ func requestSteps(fields []field, seen Seen) []step {
 	return formed(Request, requestForms, places)
 }
 
-// Asking is a request with a mark that came to the sinkhole where guards were tried.
+// Asking is a request with a mark that an attempt sent to the sinkhole.
 type Asking struct {
-	// Target is the path of an HTTP request with its query as they were sent, or "?" and the form in its body; ""
+	// Target is the path of an HTTP request with its query as sent, or "?" and the form in its body; ""
 	// for a line or a member.
 	Target string
-	// Line is one of the header of a request or a mail that begins with a mark.
+	// Line is a header line of a request or a mail that begins with a mark.
 	Line string
 	// Member is the name of a member of a JSON body, if that is a mark.
 	Member string
 	Time   time.Time
 }
 
-// Askings are those of what was sent by HTTP or SMTP: request is the line of a request.
+// Askings returns those in the head of a message by HTTP or SMTP; request is the request line.
 func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking) {
 	if words := strings.Fields(request); strings.HasPrefix(protocol, "http") && len(words) == 3 && len(inputs.Marks([]byte(words[1]))) > 0 {
 		all = append(all, Asking{Target: words[1], Time: at})
@@ -86,9 +85,8 @@ func (s Sent) Askings(at time.Time) (all []Asking) {
 	return all
 }
 
-// Changes reports whether a request has more of the value of an attempt than its value: its mark is
-// the name of a parameter or a member of JSON, or a line of the header, or stands above where a plain value of the same place
-// stood in a path.
+// Changes reports whether the value of an attempt changed more than its part of a request: its mark is
+// the name of a parameter or a member of JSON, or a header line, or it is above the position of plain values in a path.
 func (q Asking) Changes(mark string, plain []Asking, plainMark string) bool {
 	if q.Line != "" {
 		return strings.HasPrefix(q.Line, mark+":")

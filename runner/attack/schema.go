@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// schema holds what is read of a JSON Schema.
+// schema holds the used keywords of a JSON Schema.
 type schema struct {
 	root  *schema
 	depth int
@@ -30,8 +30,7 @@ type schema struct {
 	Extra       json.RawMessage            `json:"additionalProperties"`
 }
 
-// maxSchemaDepth is how many references and alternatives of a schema are followed.
-const maxSchemaDepth = 8
+const maxSchemaDepth = 8 // of references and alternatives
 
 func schemaOf(raw json.RawMessage) *schema {
 	s := &schema{}
@@ -40,8 +39,8 @@ func schemaOf(raw json.RawMessage) *schema {
 	return s
 }
 
-// of reads a schema within s, where it refers to another that one, and of alternatives the
-// first that is more than null.
+// of reads a schema within s: the target of a reference, and of alternatives the
+// first that is not only null.
 func (s *schema) of(raw json.RawMessage) *schema {
 	inner := &schema{}
 	_ = json.Unmarshal(raw, inner) // as above
@@ -64,7 +63,7 @@ func (s *schema) of(raw json.RawMessage) *schema {
 	return inner
 }
 
-// at is the schema of a place; an empty one where nothing is declared.
+// at returns the schema of a field; an empty one where nothing is declared.
 func (s *schema) at(steps []any) *schema {
 	for _, step := range steps {
 		if name, isKey := step.(string); isKey {
@@ -76,7 +75,7 @@ func (s *schema) at(steps []any) *schema {
 	return s
 }
 
-// types are the names of the types that are declared.
+// types returns the declared types.
 func (s *schema) types() (names []string) {
 	switch declared := s.Type.(type) {
 	case string:
@@ -95,15 +94,15 @@ func (s *schema) has(types ...string) bool {
 	return slices.ContainsFunc(s.types(), func(name string) bool { return slices.Contains(types, name) })
 }
 
-// free reports whether a place takes any text.
+// free reports whether any text fits.
 func (s *schema) free() bool {
 	return len(s.Enum) == 0 && (len(s.types()) == 0 || s.has("string"))
 }
 
-// onlyText reports whether a place takes nothing but texts.
+// onlyText reports whether only texts fit.
 func (s *schema) onlyText() bool { return slices.Equal(s.types(), []string{"string"}) && !s.mixed }
 
-// lacking calls a function with the places for texts and numbers that an honest call leaves out.
+// lacking visits the fields for texts and numbers that an honest call leaves out.
 func (s *schema) lacking(honest map[string]any, do func(field)) { s.lackingBelow(honest, "", nil, do) }
 
 func (s *schema) lackingBelow(honest any, name string, steps []any, do func(field)) {
@@ -133,7 +132,7 @@ func (s *schema) lackingBelow(honest any, name string, steps []any, do func(fiel
 	}
 }
 
-// leaf is a place that the honest call leaves out, with an example.
+// leaf returns a field that the honest call leaves out, with an example.
 func (s *schema) leaf(name string, steps []any) field {
 	f := field{name: name, steps: steps, text: s.free(), number: s.has("number", "integer"), lacking: true}
 	if examples := s.examples(); f.text && len(examples) > 0 && !forURL.MatchString(name) && !forHost.MatchString(name) {

@@ -20,9 +20,8 @@ func Database(path string) bool { return files.MatchString(path) }
 
 var files = lazyregexp.New(`(?i)\.(?:db|db3|sqlite|sqlite3|duckdb)(?:-(?:wal|shm|journal))?$|/_?(?:better_)?(?:lib)?sqlite3?[^/]*\.(?:so[\d.]*|node)$`)
 
-// Stored is the statement with a mark that made a table, in the first page of a database as it was
-// written to its file or its log; false where there is none. SQLite writes what a transaction has
-// changed when that ends.
+// Stored returns the statement with a mark that created a table, in the first page of a database as
+// written to its file or its log; false for none. SQLite writes the changes of a transaction at its end.
 func Stored(page []byte) (Statement, bool) {
 	if !bytes.HasPrefix(page, []byte(magic)) {
 		return Statement{}, false
@@ -45,17 +44,15 @@ func Stored(page []byte) (Statement, bool) {
 	return s, true
 }
 
-// The header of a database, where it has the number that PRAGMA user_version sets, and how many of
-// those are ours.
+// The header of a database, the offset of the number that PRAGMA user_version sets, and the range of ours.
 const (
 	headerSize   = 100
 	userVersion  = 60
 	mostVersions = 10_000_000
 )
 
-// ReadBack are the statements that made a table, or a row, in a database of SQLite, as answers to the last of the
-// attempts to write say in hexadecimal digits, which no server makes of what it was sent. They were there
-// at the time given.
+// ReadBack returns the statements that created a table, or a row, in an SQLite database, by the answers to the last
+// attempts to write: these are in hexadecimal digits, so they cannot be echoes. They were there at the time given.
 func ReadBack(attempts []Attempt, at time.Time) (all []Statement) {
 	sent := map[string]string{}
 	for _, a := range attempts {
@@ -75,13 +72,12 @@ func ReadBack(attempts []Attempt, at time.Time) (all []Statement) {
 	return all
 }
 
-// tables are the names of those that attempts make, and rows written alike, in hexadecimal digits: "notes_" and a number.
+// tables matches the names of tables of attempts, and rows in the same form, in hexadecimal digits: "notes_" and a number.
 var tables = lazyregexp.New(`(?i)\b` + hex.EncodeToString([]byte("notes_")) + `((?:3\d){1,9})\b`)
 
-// maxTables is how many of them are read in one answer.
-const maxTables = 64
+const maxTables = 64 // in one answer
 
-// made is the statement that made the table of the attempt with a mark of that number.
+// made returns the statement that creates the table of the attempt with a mark of that number.
 func made(call int) Statement {
 	text := marked(creating, inputs.Mark{Call: call})
 	return Statement{Protocol: "sqlite", Text: text, Writes: []string{text}}

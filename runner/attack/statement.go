@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// Statement is one in SQL with a mark that came to the sinkhole where guards were tried.
+// Statement is a statement with a mark that an attempt sent to the sinkhole.
 type Statement struct {
 	// Protocol as in sinkhole.Capture.
 	Protocol, Text string
-	// Writes are the parts of it that changed something, as far as the database lets them.
+	// Writes are the parts that change something, if the database lets them.
 	Writes []string
-	// Time is when the first of what it came with did.
+	// Time is that of the first bytes of its capture.
 	Time time.Time
 }
 
 // Asked is a statement as a client sent it.
 type Asked struct {
 	Text string
-	// Prepared: it was not to be run at once.
+	// Prepared: it was not executed at once.
 	Prepared bool
 }
 
 // maxStatement bounds the statements that are read, in bytes.
 const maxStatement = 64 << 10
 
-// Queries are the statements in SQL, in their order, of what a client of PostgreSQL or MySQL sent:
-// the messages Query and Parse, and COM_QUERY and COM_STMT_PREPARE, whose lengths are right. What
-// comes before the first, or was lost between two, is passed over.
+// Queries returns the statements that a client of PostgreSQL or MySQL sent, in order:
+// the messages Query and Parse, and COM_QUERY and COM_STMT_PREPARE, with correct lengths. It skips other bytes.
 func Queries(protocol string, sent []byte) (all []Asked) {
 	for at := 0; at+messageHeader <= len(sent); {
 		q, end, ok := askedAt(protocol, sent, at)
@@ -45,7 +44,7 @@ func Queries(protocol string, sent []byte) (all []Asked) {
 // messageHeader is the size of the header of a message of either protocol, in bytes.
 const messageHeader = 5
 
-// askedAt reads the statement in the message that begins at a place, and where that ends.
+// askedAt reads the statement in the message at an offset, and the end of the message.
 func askedAt(protocol string, sent []byte, at int) (q Asked, end int, ok bool) {
 	body := at + messageHeader
 	switch h := sent[at:body]; {
@@ -69,9 +68,9 @@ func askedAt(protocol string, sent []byte, at int) (q Asked, end int, ok bool) {
 	return q, end, ok
 }
 
-// Quoted says what quotes a text stands in, where it stands first in a statement: one of
-// ' " ` and $, "-" for a comment, "" for none. Services differ in how they escape a quote within
-// quotes: a text in a Web statement is in quotes only if both ways say so.
+// Quoted returns the quotes around the first occurrence of a text in a statement: one of
+// ' " ` and $, "-" for a comment, "" for none. Web services differ in how they escape quotes:
+// a text in a Web statement is quoted only if both ways say so.
 func Quoted(protocol, statement, text string) (quotes string, found bool) {
 	if protocol == Web {
 		if quotes, found = Quoted("postgres", statement, text); quotes == "" {
@@ -93,7 +92,7 @@ func Quoted(protocol, statement, text string) (quotes string, found bool) {
 	return "", true
 }
 
-// token is where that ends which begins at a place, and the kind of quotes.
+// token returns the end of the token at an offset, and its quotes.
 func token(protocol, s string, i int) (end int, kind string) {
 	rest := s[i:]
 	until := func(close string, kind string) (int, string) {
@@ -116,7 +115,7 @@ func token(protocol, s string, i int) (end int, kind string) {
 	return i + 1, ""
 }
 
-// dollarEnd is where a text of PostgreSQL ends that begins with a tag.
+// dollarEnd returns the end of a dollar-quoted text of PostgreSQL.
 func dollarEnd(rest, tag string) int {
 	if n := strings.Index(rest[len(tag):], tag); n >= 0 {
 		return n + 2*len(tag)
@@ -124,8 +123,8 @@ func dollarEnd(rest, tag string) int {
 	return len(rest)
 }
 
-// quotedEnd is where a text in quotes ends. A doubled quote does not end it, nor, where there
-// are escapes, one behind a backslash.
+// quotedEnd returns the end of a quoted text. A doubled quote does not end it, nor, with
+// escapes, one after a backslash.
 func quotedEnd(s string, begin int, escapes bool) int {
 	for i := begin + 1; i < len(s); i++ {
 		switch {
@@ -141,7 +140,7 @@ func quotedEnd(s string, begin int, escapes bool) int {
 	return len(s)
 }
 
-// dollarTag is the tag that a text of PostgreSQL in dollars begins with; "" if it is none.
+// dollarTag returns the tag at the beginning of a dollar-quoted text of PostgreSQL; "" for another text.
 func dollarTag(rest string) string {
 	for i := 1; i < len(rest) && i < 64; i++ {
 		switch c := rest[i]; {

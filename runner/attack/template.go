@@ -7,11 +7,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// expression is one of a URI template (RFC 6570).
+// expression matches one of a URI template (RFC 6570).
 var expression = lazyregexp.New(`\{([^{}]*)\}`)
 
-// variables are the places of an honest URI where the variables of its template stand, but
-// for those of a query or a fragment; none where the template is not that of the URI.
+// variables returns the fields of an honest URI at the variables of its template, except
+// those of a query or a fragment; none if the template does not match.
 func variables(template, uri string) (all []field) {
 	var names []string
 	pattern, last := strings.Builder{}, 0
@@ -39,7 +39,7 @@ func variables(template, uri string) (all []field) {
 	return all
 }
 
-// fixed is the part of a resource's own URI that is attacked: what follows the last slash, or the whole path of a file.
+// fixed returns the part of a resource's URI that is attacked: what follows the last slash, or the whole path of a file.
 func fixed(uri string) []field {
 	begin := strings.LastIndexByte(uri, '/') + 1
 	if path, isFile := strings.CutPrefix(uri, "file://"); isFile {

@@ -9,20 +9,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Taken is the call of a tool that no list has, which was accepted.
+// Taken is an accepted call of a tool that no list has.
 type Taken struct {
 	Name string
 	// Answer is the beginning of the result.
 	Answer string
 }
 
-// The bounds of the names that are tried: of those known before, and of those in the server's texts.
 const (
-	maxUnlisted = 112
-	maxNamed    = 48
+	maxUnlisted = 112 // names that are known before
+	maxNamed    = 48  // names in the server's texts
 )
 
-// leftIn are names of tools that are there for whoever writes a server, and are left in it.
+// leftIn are names of developers' tools that may be left in a server.
 var leftIn = []string{
 	"debug", "debug_info", "_debug", "__debug__", "admin", "admin_panel", "internal", "_internal", "test", "backdoor", "secret", "hidden",
 	"exec", "execute", "execute_command", "run_command", "run", "command", "cmd", "shell", "run_shell", "bash", "system", "eval", "evaluate",
@@ -31,7 +30,7 @@ var leftIn = []string{
 	"status", "diagnostics", "system_info",
 }
 
-// Unlisted are the names to call: those first that the server's own code has.
+// Unlisted returns the names to call, those in the server's own code first.
 func Unlisted(code []string) []string {
 	all := slices.Clone(code)
 	for _, name := range leftIn {
@@ -42,10 +41,10 @@ func Unlisted(code []string) []string {
 	return all[:min(len(all), maxUnlisted)]
 }
 
-// toolLike finds what may be names of tools in a text, such as a complaint that lists those that there are.
+// toolLike matches possible names of tools in a text, such as an error that lists the existing ones.
 var toolLike = lazyregexp.New(`\b[A-Za-z][A-Za-z0-9]{0,31}(?:[_-][A-Za-z0-9]{1,31}){1,5}\b`)
 
-// NamedIn are what may be names of tools in a text, each once.
+// NamedIn returns the possible names of tools in a text, each once.
 func NamedIn(text string) (names []string) {
 	for _, name := range toolLike.FindAllString(text, maxNamed) {
 		if !slices.Contains(names, name) {
@@ -55,7 +54,7 @@ func NamedIn(text string) (names []string) {
 	return names
 }
 
-// Refusal is a server's answer to the call of a tool that it does not have, without the name.
+// Refusal is a server's answer to the call of a missing tool, without the name.
 type Refusal string
 
 // RefusalOf makes one of an answer to the call of a name.
@@ -63,7 +62,7 @@ func RefusalOf(name, answer string) Refusal {
 	return Refusal(strings.ReplaceAll(answer, name, ""))
 }
 
-// Usual are arguments for a tool whose schema nobody knows: what tools run, read or look up.
+// Usual returns arguments for a tool with an unknown schema: what tools run, read or look up.
 func Usual(m inputs.Mark) json.RawMessage {
 	all := map[string]string{}
 	for value, names := range map[string][]string{

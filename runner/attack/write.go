@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// writeForms are statements that change something, and ways to get one past a guard that is to
-// let only reads through. The first hides nothing, the last says what SQLite has kept.
+// writeForms are statements that change something, and ways to get one past a guard that allows
+// only reads. The first is undisguised, the last reads back what SQLite has stored.
 var writeForms = []form{
 	stated("as the statement", creating).plainly(),
 	stated("behind a read", "SELECT 1; "+creating),
@@ -32,8 +32,8 @@ var writeForms = []form{
 	stated(readBack, "SELECT group_concat(hex(name)) FROM (SELECT name FROM sqlite_master WHERE name LIKE 'notes_%' ORDER BY rowid DESC LIMIT 16)"),
 }
 
-// rowForms add a row to the table that the honest statement reads, by its number alone, which every table of
-// SQLite has: for guards that know CREATE. The last says which rows are there.
+// rowForms add a row to the table of the honest statement, by its rowid alone, which every SQLite table
+// has, for guards against CREATE. The last reads the rows back.
 var rowForms = []form{
 	rowed("as a row", "INSERT INTO % (rowid) SELECT ~ WHERE '!' <> ''").plainly(),
 	rowed("as a row in place of another", "REPLACE INTO % (rowid) SELECT ~ WHERE '!' <> ''"),
@@ -50,20 +50,20 @@ const (
 	versions   = 1_900_000_000
 )
 
-// stated is a form by a statement with the mark in place of "!", its number in place of "#", a number
-// that few databases have in place of "~", and a file outside in place of "@".
+// stated is a form with a statement, in which "!" stands for the mark, "#" for its number, "~" for a number
+// that is unlikely in a database, and "@" for a file outside.
 func stated(name, statement string) form {
 	return form{name: name, write: func(_ field, m inputs.Mark, _ int) string { return marked(statement, m) }}
 }
 
-// rowed is one with the table of the honest statement in place of "%".
+// rowed is stated with "%" for the table of the honest statement.
 func rowed(name, statement string) form {
 	return form{name: name, write: func(f field, m inputs.Mark, _ int) string {
 		return strings.Replace(marked(statement, m), "%", f.table(), 1)
 	}}
 }
 
-// table is the one that an honest statement reads; "" where that is not plain.
+// table returns the table that an honest statement reads; "" if that is not clear.
 func (f field) table() string {
 	if found := fromTable.FindStringSubmatch(f.value); found != nil {
 		return found[1]
@@ -71,20 +71,19 @@ func (f field) table() string {
 	return ""
 }
 
-// fromTable finds it.
 var fromTable = lazyregexp.New(`(?i)\bFROM\s+["\x60]?([A-Za-z_]\w{0,63})["\x60]?(?:$|[\s;])`)
 
 func marked(statement string, m inputs.Mark) string {
 	return strings.NewReplacer("!", m.ID(), "#", strconv.Itoa(m.Call), "~", strconv.Itoa(versions+m.Call), "@", m.OutsideFile()).Replace(statement)
 }
 
-// statementLike are values that are statements.
+// statementLike matches statements.
 var statementLike = lazyregexp.New(`(?is)^\s*(?:SELECT|WITH|SHOW|EXPLAIN|DESCRIBE|INSERT|UPDATE|DELETE|CREATE)\s+\S`)
 
-// forStatement are names of what takes a statement, whatever it was given in the honest call.
+// forStatement matches names of fields for statements.
 var forStatement = lazyregexp.New(`(?i)(?:^|[_.-])(?:sql|statement)(?:$|[_.-])`)
 
-// writeSteps are the attempts of family Write, on what takes statements.
+// writeSteps returns the attempts of family Write, in fields that take statements.
 func writeSteps(fields []field) []step {
 	var lists [][]step
 	for _, f := range fields {
@@ -100,19 +99,19 @@ func writeSteps(fields []field) []step {
 	return alternate(lists...)
 }
 
-// Transactions follows what the statements of one connection do.
+// Transactions follows the statements of one connection.
 type Transactions struct {
 	protocol string
-	// readOnly: the open transaction is; always: so are those that begin later.
+	// readOnly: the open transaction is read-only; always: so are later ones.
 	readOnly, always bool
 }
 
-// NewTransactions returns those of a connection that has just begun.
+// NewTransactions returns the state of a new connection.
 func NewTransactions(protocol string) *Transactions { return &Transactions{protocol: protocol} }
 
-// Take takes the next statement, and returns the parts of it that change something, as far as
-// the database would let them: in a transaction that is read-only it would not, nor does it take
-// several commands where a client prepares them, or at all from one of MySQL that has not asked for that.
+// Take takes the next statement, and returns the parts that change something, if
+// the database would let them: not in a read-only transaction, nor as one of several commands that are prepared, or that
+// a client of MySQL sends without enabling that.
 func (t *Transactions) Take(q Asked) (writes []string) {
 	commands := t.commands(q.Text)
 	if len(commands) > 1 && (q.Prepared || t.protocol == "mysql") {
@@ -126,7 +125,7 @@ func (t *Transactions) Take(q Asked) (writes []string) {
 	return writes
 }
 
-// controls takes a command that begins a transaction, ends it or says what it may; false for others.
+// controls takes a command that begins, ends or restricts a transaction; false for others.
 func (t *Transactions) controls(plain string) bool {
 	reads, writes := toRead.MatchString(plain), toWrite.MatchString(plain)
 	switch {
@@ -148,7 +147,7 @@ func (t *Transactions) controls(plain string) bool {
 // writing are the commands that change something.
 const writing = `(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|CREATE|ALTER|DROP|TRUNCATE|GRANT|REVOKE|RENAME)\b`
 
-// What commands do, by their words in capital letters.
+// The commands, in capital letters.
 var (
 	begins  = lazyregexp.New(`^(?:BEGIN|START TRANSACTION)\b`)
 	ends    = lazyregexp.New(`^(?:COMMIT|END|ROLLBACK|ABORT)\b`)
@@ -161,8 +160,8 @@ var (
 		`|^SELECT\b.*\bINTO\b|^COPY\b.*\b(?:FROM|TO PROGRAM)\b|^COPY\b.*\bTO ''`)
 )
 
-// command is one of a statement, and the same in capital letters without comments and what
-// stands in quotes.
+// command is a part of a statement, and the same in capital letters without comments and quoted
+// texts.
 type command struct{ text, plain string }
 
 // commands splits a statement.
