@@ -29,7 +29,7 @@ type want struct {
 	sole, settled bool
 }
 
-// likely is the least affinity of a value that is tried.
+// likely is the least affinity with which a value is tried.
 const likely = 3
 
 // affinity returns how likely a value is meant for a place.
@@ -58,9 +58,9 @@ func affinity(w want, e entry) int {
 	return score
 }
 
-// holds reports whether a place is for values of this sort: paths in the directory go
-// where a path is asked for, and only there; likewise URIs, except those that lead to the
-// network, which would all become the same. Only the tool itself may propose what is run.
+// holds reports whether a place takes values of this sort. Paths in the directory go only
+// where a path is asked for, and URIs where one is, except those of hosts,
+// which would all be relocated to the same. Only the tool itself may propose a command.
 func (w want) holds(e entry) bool {
 	switch {
 	case w.program && !(w.own(e) && (e.offered || strings.HasPrefix(e.source, "the description of "))):
@@ -82,8 +82,8 @@ func (w want) holdsPath(e entry) bool {
 	return inside && !(w.directory && path.Ext(e.value) != "") && !(w.takes && w.options.keeps(path.Clean(e.value)))
 }
 
-// offerAffinity returns the offer affinity of a value that an error offers: to the tool whose error it
-// was, and to the argument that it speaks of.
+// offerAffinity rates a value that an error offers: for the tool whose error it was, and for the argument
+// that the error mentions.
 func offerAffinity(w want, e entry) int {
 	own := w.own(e)
 	speaks := has(w.words, e.key)
@@ -125,7 +125,7 @@ func nameAffinity(w want, e entry) int {
 	return 0
 }
 
-// looseAffinity returns the loose affinity of a value from running text.
+// looseAffinity rates a value from running text.
 func looseAffinity(w want, e entry) int {
 	switch {
 	case (e.kind == id || e.kind == uuid) && idWords[w.words[len(w.words)-1]]:

@@ -72,7 +72,7 @@ func packTar(f part) []byte { return tarred(f) }
 
 func packTarball(f part) []byte { return gzipped(tarred(f)) }
 
-// packLink packs a link to the directory of an absolute path, and a file in it. The link's name is new
+// packLink packs a link to the directory of an absolute path, and a file in it. No file of the link's name exists
 // where it is unpacked.
 func packLink(f part) []byte {
 	var packed bytes.Buffer

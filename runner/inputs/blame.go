@@ -30,7 +30,7 @@ func (c Case) blamed(text string) []placed {
 	return c.unnamed(text)
 }
 
-// unnamed returns the values that an error without a value is about.
+// unnamed returns the values that an error is about, though it names none.
 func (c Case) unnamed(text string) (found []placed) {
 	for _, p := range c.placed {
 		if p.name != "" && speaksOf(text, p.name) {
@@ -68,9 +68,9 @@ var (
 		`unknown|invalid|unsupported|bad|unexpected|duplicate)\b`)
 )
 
-// culprits returns the values that an error complains of, out of those that it names: X of "X is
-// outside the repository Y". Where several are the same text, it returns the value of the argument
-// that the error names, or that is to be new.
+// culprits returns the values that an error complains of, out of those that it names: X in "X is
+// outside the repository Y". Of equal values, it returns the one of the argument
+// that the error names, or that names something new.
 func culprits(text string, found []placed) []placed {
 	kept := found
 	if all := saysBehind.FindAllStringIndex(text, -1); len(all) > 0 {

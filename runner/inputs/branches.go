@@ -5,11 +5,10 @@ import "math/bits"
 // maxBranches bounds the branches of one schema.
 const maxBranches = 256
 
-// registry numbers branches by name: a property that is the same in two alternatives
-// counts once.
+// registry numbers branches by name, so that a property of two alternatives counts once.
 type registry struct {
 	ids map[string]int
-	// cut: the schema has more than was walked.
+	// cut: the schema was not walked completely.
 	cut bool
 }
 
@@ -38,6 +37,7 @@ func (s *set) add(branch int) {
 	}
 }
 
+// only returns the set of one branch.
 func only(branch int) (s set) {
 	s.add(branch)
 	return s

@@ -2,13 +2,13 @@ package inputs
 
 import "slices"
 
-// candidate is a value that somebody named. source says who, after "from".
+// candidate is a value with a source, which follows "from" in a sentence.
 type candidate struct {
 	value  any // a string, or a json.Number
 	source string
 	// guess: made-up values come first, and again when this one was accepted.
 	guess bool
-	// stands: it is used as it is, wherever it leads.
+	// stands: it is not relocated, wherever it leads.
 	stands bool
 	// records are the objects of a result that contained it.
 	records []int
@@ -20,7 +20,7 @@ const (
 	ofDescription = "its description"
 )
 
-// key tells candidates apart.
+// key identifies a candidate.
 func (c candidate) key() string {
 	if c.stands {
 		return "as it stands " + canonical(c.value)
@@ -54,7 +54,7 @@ func (d *draft) candidate(n *node) (candidate, bool) {
 		return known.candidates[d.mark.Call%i], true
 	}
 	if len(known.own) > 0 && d.form.isPath(n) && !d.form.creates(n) {
-		return known.own[0], true // one missing path shows as much as two
+		return known.own[0], true // a second missing path shows nothing more
 	}
 	return candidate{}, false
 }
@@ -105,14 +105,14 @@ func (d *draft) offer(n *node) (candidate, bool) {
 	return candidate{}, false
 }
 
-// holds reports whether a path is elsewhere in the arguments already: an error that names
-// it could mean either place.
+// holds reports whether another place of the arguments has the same path, so that an error with
+// it would be ambiguous.
 func (d *draft) holds(n *node, c candidate) bool {
 	return d.form.isPath(n) && slices.ContainsFunc(d.placed, func(p placed) bool { return p.at != n.at && p.value == c.value })
 }
 
 // companion returns a candidate from the object that contained the leading value of
-// this call, or from the object around that: an owner goes with its own repository.
+// this call, or from the object around that: an owner belongs to its repository.
 func (d *draft) companion(n *node, known *leaf) (candidate, bool) {
 	for _, record := range d.lead {
 		best, found := candidate{}, false

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// verdict says whether a value fits a schema. It is ordered: to fit all of
-// several schemas is the least of the verdicts, to fit any is the greatest.
+// verdict says whether a value fits a schema. It is ordered: the verdict for all of
+// several schemas is the least of theirs, that for any of them is the greatest.
 type verdict int8
 
 const (
@@ -17,9 +17,8 @@ const (
 	yes
 )
 
-// checker reports whether values fit schemas, for the part of JSON Schema that
-// arguments are made by. Anything else is maybe, and so is everything once the
-// budget is spent.
+// checker checks values against schemas, for the keywords by which arguments are
+// made. Other keywords give maybe, and so does everything once the allowance is spent.
 type checker struct {
 	resolver
 	// short is the verdict on a text, number or array of the right type that breaks

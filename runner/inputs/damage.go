@@ -6,15 +6,12 @@ import (
 	"strings"
 )
 
-// damage changes fitting arguments so that they just do not fit; false if it finds
-// nothing to change.
+// damage makes fitting arguments slightly invalid; false if it finds nothing to change.
 type damage func(f *Form, object map[string]any) bool
 
-// damages are done one per call.
 var damages = []damage{omit, mistype, exceed}
 
-// damaged makes a call that a server should refuse; its error often says what it
-// wants.
+// damaged makes a call that a server should refuse, because its error often names valid values.
 func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 	for len(f.invalid) > 0 {
 		do := f.invalid[0]
@@ -34,7 +31,7 @@ func (f *Form) damaged(pool *Pool, mark Mark) (Case, bool) {
 	return Case{}, false
 }
 
-// outermost returns the fields of the arguments, those of the first alternative.
+// outermost returns the top-level fields of the first alternative.
 func (f *Form) outermost() []field {
 	n := f.tree
 	for len(n.ways) > 0 && n.ways[0].node != nil {
@@ -73,10 +70,10 @@ func mistype(f *Form, object map[string]any) bool {
 	return false
 }
 
-// exceed goes one beyond a bound, or names something that is no member.
+// exceed goes one beyond a bound, or outside an enum.
 func exceed(f *Form, object map[string]any) bool {
 	for _, field := range f.outermost() {
-		if field.node == nil || isPID(field.node) { // 0 and -1 stand for all that there are
+		if field.node == nil || isPID(field.node) { // 0 and -1 stand for several processes
 			continue
 		}
 		if value, ok := beyond(field.node); ok {

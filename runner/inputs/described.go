@@ -6,8 +6,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// A description says what a place is for where its name does not: "Path of the repository"
-// asks for a path, whatever the parameter is called.
+// A description can ask for a path where the name does not: "Path of the repository".
 
 var (
 	// pathOf matches descriptions of a path: "Path of the repository", "Folder to look in", not
@@ -27,7 +26,7 @@ var (
 // dataPath matches languages for paths within a document.
 var dataPath = lazyregexp.New(`(?i)\b(?:json[ -]?path|json pointer|xpath|jmespath|jq|dot(?:ted)?[ -]notation)\b`)
 
-// leadsThroughData reports whether a description is of a path within a document.
+// leadsThroughData reports whether a place takes a path within a document.
 func leadsThroughData(n *node) bool {
 	description := said(n)
 	return dataPath.MatchString(description) && !strings.Contains(strings.ToLower(description), "file")
@@ -57,11 +56,10 @@ var nameOf = lazyregexp.New(`(?i)^\W*((?:[a-z]+\s+){0,4}?)(?:name|id|identifier|
 // things are parameters whose values are identifiers, not prose.
 var things = words("container pod deployment cluster service package module queue bucket")
 
-// relating are words that make the description one of something else: "Note about the name".
+// relating are words after which a description names something else: "Note about the name".
 var relating = []string{"of", "about", "to", "with", "in", "for", "before", "after", "by", "without"}
 
-// saysName reports whether a text is the name or the id of something, by its description or
-// by what it is called.
+// saysName reports whether a text is the name or the id of something, by its description or its own name.
 func saysName(n *node) bool {
 	words := split(n.name)
 	if isProse(n) || len(words) == 0 {

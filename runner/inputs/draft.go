@@ -12,7 +12,7 @@ type draft struct {
 	pool  *Pool
 	mark  Mark
 	shape Shape
-	// aim is the branch that it has to take, -1 for none; only the property of
+	// aim is the branch to take, -1 for none; only is the property of
 	// ShapeOne.
 	aim  int
 	only string
@@ -21,14 +21,14 @@ type draft struct {
 	// outside is the prefix of the paths of ShapeOutside; escaped: there is one.
 	outside string
 	escaped bool
-	// lead are the objects that contained the value that a call of ShapeHarvested is
-	// made for.
+	// lead are the objects that contained the value that a call of ShapeHarvested
+	// tries.
 	lead []int
 	// made is the call that this one follows; nil for none.
 	made *made
 	// repairs is the call that this one repairs; nil for none.
 	repairs *refusal
-	// random, if set, chooses what is not aimed at.
+	// random, if set, makes the choices that aim leaves open.
 	random *rand.Rand
 
 	allowance
@@ -47,12 +47,12 @@ type trial struct {
 	moved        bool // it led elsewhere, and is not what is handed in
 }
 
-// fresh are the branches that no case has taken yet, not even this one.
+// fresh counts the reachable branches that neither an earlier case nor this one has taken.
 func (d *draft) fresh(s set) int {
 	return s.and(d.form.reachable).without(d.form.sent).without(d.taken).len()
 }
 
-// aims reports whether the set has the branch that the draft has to take.
+// aims reports whether the set has the branch to take.
 func (d *draft) aims(s set) bool { return d.aim >= 0 && !d.taken.has(d.aim) && s.has(d.aim) }
 
 func (d *draft) value(n *node, depth int) any {
@@ -82,7 +82,7 @@ func (d *draft) value(n *node, depth int) any {
 	}
 }
 
-// choose picks the way that is aimed at, or the most promising: one with new
+// choose returns the way to the branch to take, or the most promising one: with new
 // branches, then one that was accepted before.
 func (d *draft) choose(n *node) int {
 	best, most := 0, -1<<30
@@ -166,8 +166,8 @@ func (d *draft) object(n *node, depth int) any {
 	return out
 }
 
-// depend adds the properties that the present ones depend on, and as many as
-// there have to be.
+// depend forces the properties that the present ones require, and enough for
+// minProperties.
 func (d *draft) depend(n *node, out map[string]any, forced map[string]bool) (more bool) {
 	force := func(name string) {
 		if _, done := out[name]; !done && !forced[name] {
@@ -268,8 +268,7 @@ func (d *draft) array(n *node, depth int) any {
 	return out
 }
 
-// lengths returns the least and the greatest number of items; ok is false if there
-// shall be none.
+// lengths returns the least and the greatest number of items; false for an empty array.
 func (d *draft) lengths(n *node) (least, most int, ok bool) {
 	least, _ = integer(n.s["minItems"])
 	least, most = min(least, maxItems), maxItems
@@ -293,8 +292,7 @@ func (d *draft) lengths(n *node) (least, most int, ok bool) {
 	return 0, most, d.fresh(filled) > 0 || d.fresh(only(n.empty)) == 0
 }
 
-// entries puts an entry into a map, and into an object that says nothing about
-// its properties.
+// entries adds entries to a map, and to an object whose schema declares no properties.
 func (d *draft) entries(n *node, out map[string]any, depth int) {
 	open := depth > 0 && n.open()
 	switch {

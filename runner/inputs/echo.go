@@ -9,10 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// maxQuoted is how often a text is quoted within quotes, at most, for what is read of it.
+// maxQuoted bounds the nesting of quotations that are unescaped.
 const maxQuoted = 16
 
-// escapings matches what quoting, URLs and HTML put before or in place of quotes.
+// escapings matches the escapes of quotations, URLs and HTML.
 var escapings = lazyregexp.New(`\\[\\"'/` + "`" + `]|\\u00[2-7][0-9A-Fa-f]|(?:%[2-7][0-9A-Fa-f])+|&(?:quot|amp|apos|lt|gt|#\d{2,3});`)
 
 // unescaped returns a text without the escapes of quoting, which may be nested.

@@ -10,13 +10,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// The example of a description is the likeliest value: as a whole, as the items of a list, or
+// An example in a description is the likeliest value: as a whole, as the items of a list, or
 // as the keys of a map.
 
 var (
 	// restOf matches "for example" up to the end of its line.
 	restOf = lazyregexp.New(`(?i)(?:e\.g\.|for example|for instance|such as|\bexamples?:)[,:]?\s+([^\n]{1,256})`)
-	// sentenceEnd is where an example ends.
+	// sentenceEnd matches the end of an example.
 	sentenceEnd = lazyregexp.New(`[.!?](?:\s|$)|;\s|\s\((?:or|default|optional|if|see)\b|,? or (?:an?|the)\b`)
 	choice      = lazyregexp.New(`,?\s+or\s+`)
 	identifier  = lazyregexp.New(`^[A-Za-z_][\w-]{0,31}$`)
@@ -25,11 +25,11 @@ var (
 // prosaic are words that begin a description of examples rather than an example.
 var prosaic = words("the a an any your this that these those when if to in by one some its their his her what where which how")
 
-// statements are words that begin one in a language of queries.
+// statements are words that begin a query.
 var statements = words("SELECT INSERT UPDATE DELETE REPLACE CREATE WITH MATCH SHOW DESCRIBE EXPLAIN PRAGMA RETURN")
 
-// wholeExamples are the examples of a description that have several words; notation: they are
-// not in plain words, so that the first word of one is none.
+// wholeExamples returns the examples of a description that have several words. notation: they are
+// not prose, so their first words are not examples by themselves.
 func wholeExamples(description string) (found []string, notation bool) {
 	for _, match := range restOf.FindAllStringSubmatch(description, 4) {
 		rest := match[1]
@@ -128,7 +128,7 @@ func (f *Form) missEntries(text string) {
 	})
 }
 
-// open reports whether the schema of an object says nothing about its properties.
+// open reports whether the schema of an object declares no properties and allows any.
 func (n *node) open() bool {
 	return n != nil && n.kind == "object" && len(n.fields) == 0 && n.extra == nil && !n.end && n.s["additionalProperties"] != false
 }
@@ -144,7 +144,7 @@ func shown(n *node) map[string]any {
 	return nil
 }
 
-// asked are the keys that errors have asked for in a map.
+// asked returns the keys that errors have asked for in a map.
 func (f *Form) asked(n *node) []string {
 	if known := f.lessons[n.at]; known != nil {
 		return known.keys

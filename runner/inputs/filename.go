@@ -81,8 +81,8 @@ func isBare(n *node) bool {
 	return last >= 0 && (words[last] == "filename" || last > 0 && words[last-1] == "file" && words[last] == "name")
 }
 
-// newPath returns an unused path; a bare name every other time if it is to be a name, and
-// always if an absolute path was refused.
+// newPath returns an unused path: a bare name every other time where the name of a file is asked for, and
+// always where an absolute path was refused.
 func (d *draft) newPath(n *node) (string, bool) {
 	f, name := d.form, d.mark.ID()
 	switch {

@@ -16,19 +16,19 @@ type File struct {
 	Content []byte
 }
 
-// FilesDir is the directory of the files that arguments speak of, relative to
+// FilesDir is the directory of the files that arguments name, relative to
 // Options.Dir, and RepositoryDir that of the git repository.
 const (
 	FilesDir      = Word + "-files"
 	RepositoryDir = Word + "-repository"
 )
 
-// Files are there before the server starts; whoever makes Options.Dir puts them
-// there. Arguments that ask for a path to read speak of them.
-// They are made when they are first asked for: the stages of the sandbox do not.
-var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts()) })
+// Files returns the files that the creator of Options.Dir puts there before the server starts, for
+// arguments that ask for a path to read. They are made at the first call, because the stages of the
+// sandbox do not need them.
+var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository()) })
 
-// ordinary are texts, for tools that do not say what they read.
+// ordinary are texts, for tools that do not name a format.
 var ordinary = []File{
 	{FilesDir + "/note.txt", []byte("Shopping list\nmilk\nbread\n")},
 	{FilesDir + "/data.json", []byte(`{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n")},
@@ -36,11 +36,11 @@ var ordinary = []File{
 	{FilesDir + "/table.csv", []byte("id,name,price\n1,milk,1.20\n2,bread,2.50\n")},
 }
 
-// spare is the name, without its ending, of the files that tools may take away.
+// spare is the name, without the extension, of the files that tools may delete.
 const spare = "spare"
 
-// documents are files in the formats that tools ask for by the ending of a name or by
-// a word, and what is taken away of those that tools change.
+// documents returns files in the formats that tools ask for by an extension or a word, and spare
+// copies of those that tools change.
 func documents() []File {
 	var all []File
 	sources := tarred(part{"note.txt", "milk and bread\n"}, part{"main.tex", "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"})
@@ -80,7 +80,7 @@ func documents() []File {
 	return all
 }
 
-// Document is a file of the format that an ending stands for; nil where there is none.
+// Document returns a file with an extension; nil for none.
 func Document(ending string) []byte {
 	i := slices.IndexFunc(Files(), func(f File) bool { return f.Path == FilesDir+"/notes."+ending })
 	if i < 0 {
@@ -97,17 +97,17 @@ const notebook = `{"cells": [{"cell_type": "markdown", "id": "a1", "metadata": {
 
 const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="8" height="16" fill="#336699"/></svg>` + "\n"
 
-// aliases are endings of formats that are read like another's.
+// aliases maps extensions to those of formats that are read alike.
 var aliases = map[string]string{
 	"xlsm": "xlsx", "xltx": "xlsx", "xls": "xlsx", "docm": "docx", "doc": "docx", "ppt": "pptx", "pptm": "pptx", "jpeg": "jpg", "htm": "html", "yml": "yaml",
 	"sqlite": "db", "sqlite3": "db", "markdown": "md", "tsv": "csv", "mermaid": "mmd", "text": "txt", "mjs": "js", "bmp": "png", "webp": "png", "mp3": "wav",
 	"tar.gz": "gz",
 }
 
-// file is the path of an ordinary file that is there.
+// file returns the path of an ordinary file.
 func (o Options) file(i int) string { return o.dir() + "/" + ordinary[i].Path }
 
-// having are the paths of the files with an ending; spares: of those to be taken away.
+// having returns the paths of the files with an extension; spares: of those that may be deleted.
 func (o Options) having(ending string, spares bool) (found []string) {
 	if alias, known := aliases[ending]; known {
 		ending = alias
@@ -120,8 +120,8 @@ func (o Options) having(ending string, spares bool) (found []string) {
 	return found
 }
 
-// below are the same paths in another directory, where that is one that the server was
-// started for; or else those of the files that are in it, hidden ones left out.
+// below returns the same paths in another directory, which the server was
+// started for; or, within Options.Dir, the files that are in the directory, except hidden ones.
 func (o Options) below(dir string, names []candidate) (found []candidate) {
 	if !places.Within(dir, o.dir()) {
 		for _, c := range names {
@@ -138,11 +138,11 @@ func (o Options) below(dir string, names []candidate) (found []candidate) {
 	return found
 }
 
-// spare reports whether nothing else wants a file.
+// spare reports whether no other call needs a file.
 func (f File) spare() bool {
 	return f.Path == ordinary[len(ordinary)-1].Path || strings.HasPrefix(path.Base(f.Path), spare+".")
 }
 
-// files is the directory that they are in, repository that of the git repository.
+// files returns the path of FilesDir, repository that of RepositoryDir.
 func (o Options) files() string      { return strings.TrimSuffix(o.dir(), "/") + "/" + FilesDir }
 func (o Options) repository() string { return strings.TrimSuffix(o.dir(), "/") + "/" + RepositoryDir }

@@ -12,22 +12,22 @@ type Shape string
 
 // The shapes.
 const (
-	ShapeRequired  Shape = "Required"  // no more than what must be there
+	ShapeRequired  Shape = "Required"  // only the required properties
 	ShapeAll       Shape = "All"       // the optional ones, too
 	ShapeOne       Shape = "One"       // a single optional one
 	ShapeInvalid   Shape = "Invalid"   // slightly against the schema
 	ShapeHarvested Shape = "Harvested" // a value that the server itself named
 	ShapeInjection Shape = "Injection" // texts that a shell would run
-	ShapeOutside   Shape = "Outside"   // paths that lead out of where the tool is to stay
+	ShapeOutside   Shape = "Outside"   // paths that lead out of the tool's directory
 )
 
-// Proper reports whether arguments are such as a server should accept.
+// Proper reports whether a server should accept such arguments.
 func (s Shape) Proper() bool { return s != ShapeInvalid && s.Feeds() }
 
-// Feeds reports whether other tools may be called with what comes of arguments.
+// Feeds reports whether other tools may be called with the result.
 func (s Shape) Feeds() bool { return s != ShapeInjection && s != ShapeOutside }
 
-// Origin says where a value came from that was not made up.
+// Origin names the source of a value that was not made up.
 type Origin struct{ Argument, Value, Source string }
 
 // String is one clause: `ticket_id "TICK-3" from the result of tool list_tickets`.
@@ -62,14 +62,13 @@ type Form struct {
 	// members are the names of all properties: quoted in a description, one is no value.
 	members map[string]bool
 
-	// reachable are the branches that arguments which fit the schema can take,
+	// reachable are the branches that valid arguments can take,
 	// sent those that a case took, done those that were answered, accepted those
 	// that were answered with a result.
 	reachable, sent, done, accepted set
 	cut                             bool
 
-	// effort bounds what may still be spent on arguments that fit before those that may
-	// not are good enough.
+	// effort bounds the search for valid arguments, after which possibly valid ones will do.
 	effort int
 
 	// turn counts the calls for branches, made all that were made.
@@ -79,23 +78,23 @@ type Form struct {
 	ones    []string
 	invalid []damage
 	probed  bool // by an injection
-	// lessons hold what refusals have taught, by place. repair: something was learned since
+	// lessons hold what refusals taught, by place. repair: something was learned since
 	// the last call; repairs counts the calls for that.
 	lessons map[string]*lesson
 	// refused is the call that the next one repairs; nil for another.
 	repair  bool
 	repairs int
 	refused *refusal
-	// followed are the arguments of the calls that were followed, by who was called.
+	// followed are the arguments of the calls that were followed, by target.
 	followed map[string]string
-	// undeclared is how often errors have added to an empty schema, opened how often to objects in another.
+	// undeclared counts the additions of errors to an empty schema, opened those to objects in another.
 	undeclared, opened int
-	// requiresText: a property that has to be given is, or has, a text.
+	// requiresText: a required property is, or contains, a text.
 	requiresText bool
 	escapes      []func(Options) string
 }
 
-// NewForm is for a tool's inputSchema. What is no object schema has no branches,
+// NewForm is for a tool's inputSchema. Anything but an object schema has no branches,
 // and its only arguments are {}.
 func NewForm(schema json.RawMessage, o Options) *Form {
 	root, _ := Decode(schema).(map[string]any)
@@ -139,8 +138,7 @@ func NewPromptForm(arguments json.RawMessage, o Options) *Form {
 	return newForm(map[string]any{"properties": properties, "required": required}, o)
 }
 
-// explore finds out which branches can be taken: the tree offers some that other
-// keywords of the schema forbid.
+// explore finds the reachable branches: other keywords of the schema forbid some in the tree.
 func (f *Form) explore() {
 	f.reachable, f.effort = f.tree.below, 32*budget
 	var seen set
@@ -156,12 +154,11 @@ func (f *Form) explore() {
 	}
 }
 
-// attempts is how often arguments are made anew that do not fit the schema.
+// attempts bounds how often arguments are made anew if they do not fit the schema.
 const attempts = 6
 
 // aimed makes arguments that take a branch, or any with -1, and fit the schema;
-// failing that, arguments that could fit with other texts and numbers. Not ok when
-// there are none.
+// failing that, arguments that could fit with other texts and numbers; false for none.
 func (f *Form) aimed(shape Shape, branch int, pool *Pool, m Mark) (best *draft, ok bool) {
 	most := no
 	for i := range attempts {
@@ -206,8 +203,8 @@ func (d *draft) make() {
 	}
 }
 
-// fits tells how well the arguments fit. Those that somebody else gave are not
-// judged, nor are any when the effort is spent.
+// fits checks the arguments against the schema, except those that the operator gave, and as long as
+// there is effort left.
 func (d *draft) fits() verdict {
 	switch {
 	case len(d.form.given) > 0:
@@ -221,11 +218,11 @@ func (d *draft) fits() verdict {
 }
 
 // Next makes the next arguments that are worth sending; false when there is
-// nothing new with what the pool has, which may have changed by the next time.
-// What it makes is first what covers the branches and tries what was harvested, then
-// each optional property by itself, and last what is slightly invalid, and what leads
-// out of the directory that a tool may be bound to. One call in between, or at the
-// end, holds an Injection. The pool may be nil.
+// nothing new until the pool grows.
+// It first covers the branches and tries harvested values, then
+// gives each optional property by itself, and last makes slightly invalid arguments and paths that lead
+// out of the directory of the tool. One call in between, or at the
+// end, contains an Injection. The pool may be nil.
 func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	f.effort = 4 * budget
 	if !f.started {
@@ -246,7 +243,7 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	}
 	unsent := func() int { return f.reachable.without(f.sent).first() }
 	for branch := unsent(); branch >= 0; branch = unsent() {
-		if f.turn++; f.turn%3 == 0 { // neither has to wait for all of the other
+		if f.turn++; f.turn%3 == 0 { // branches and harvested values take turns
 			if c, ok := f.harvested(branch, pool, mark); ok {
 				return c, true
 			}
@@ -272,7 +269,7 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	return f.injecting(pool, mark)
 }
 
-// harvested hands in a value that nothing has tried, and takes a branch with it.
+// harvested tries a new value of the pool, and takes a branch with it.
 func (f *Form) harvested(branch int, pool *Pool, mark Mark) (Case, bool) {
 	if !f.draft(ShapeHarvested, branch, pool, mark).hasUntried(f.tree) {
 		return Case{}, false
@@ -318,13 +315,12 @@ func (f *Form) send(d *draft) Case {
 	return c
 }
 
-// novel reports whether a candidate stands in the arguments that nothing has tried.
+// novel reports whether the arguments have an untried candidate.
 func (d *draft) novel() bool {
 	return slices.ContainsFunc(d.trials, func(t trial) bool { return !d.form.leaves[t.at].tried[t.candidate.key()] })
 }
 
-// Answered says that the call with these arguments was answered; accepted: with
-// a result that is no error.
+// Answered records that a call was answered; accepted: with a result that is not an error.
 func (f *Form) Answered(c Case, accepted bool) {
 	f.done.join(c.taken)
 	if !accepted || !c.Shape.Proper() {
@@ -345,8 +341,8 @@ func (f *Form) Answered(c Case, accepted bool) {
 	}
 }
 
-// Branches returns those that the schema has and those that an answered call took. A
-// schema that is too large to be walked whole has one more, which is never done.
+// Branches counts the branches of the schema, and those that an answered call took. A
+// schema that is too large to be walked completely has one more, which is never done.
 func (f *Form) Branches() (total, done int) {
 	if f.undeclared > 0 {
 		return 0, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// kind says what a value looks like.
+// kind is the apparent kind of a value.
 type kind string
 
 const (
@@ -28,7 +28,7 @@ var (
 	uuidForm  = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	idForm    = lazyregexp.New(`^(?:#?\d{1,18}|[A-Za-z]{1,24}[-_#:]?\d{1,18}|[0-9a-f]{7,64}|[\w-]*` + Word + `[-_]c\d+|(?i:` + lettered + `))$`)
 
-	// found finds what stands in running text and says by itself what it is.
+	// found matches values in running text that are recognizable by themselves.
 	found = lazyregexp.New(`(?i)[a-z][a-z0-9+.-]{0,30}://[^\s"'<>)\]}]{1,256}|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[a-z][a-z0-9]{0,15}[-_]\d{1,12}\b|\b` + lettered + `\b|#\d{1,9}\b`)
 	paths = lazyregexp.New(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
@@ -91,8 +91,7 @@ func (h *harvest) add(value string, key, about []string) {
 	h.pool.add(entry{value: value, kind: kind, key: key, about: about, from: h.from, source: h.source, records: h.records})
 }
 
-// passes reports whether a value is skipped: in an error, one of the call's own, such as a planted file with what the tool
-// put around its name.
+// passes reports whether a value is skipped, such as the call's own values in an error.
 func (h *harvest) passes(value string) bool {
 	_, marked := Marked(value)
 	switch {
@@ -118,7 +117,7 @@ func (h *harvest) json(raw []byte, key, about []string) {
 	h.value(Decode(raw), key, about, 0)
 }
 
-// dull are members that say how something is said, not what.
+// dull are members without content.
 var dull = words("type mimeType mimetype annotations role encoding blob jsonrpc isError resultType _meta icons sizes audience priority")
 
 func (h *harvest) value(v any, key, about []string, depth int) {
@@ -171,7 +170,7 @@ func (h *harvest) object(v map[string]any, key, about []string, depth int) {
 	}
 }
 
-// content lists the members of results that carry text.
+// content lists the members of results that contain prose.
 var content = words("text content message description contents output body instruction note summary comment prompt thought observation")
 
 func (h *harvest) string(text string, key, about []string, depth int) {
@@ -227,7 +226,7 @@ func (h *harvest) text(text string, key, about []string) {
 // complaints begin error messages: "Error executing command: no such file".
 var complaints = words("error invalid failed unexpected unsafe unknown missing cannot warning")
 
-// pair is "Services: billing, auth", or "ID: 7".
+// pair adds the values of a line such as "Services: billing, auth" or "ID: 7".
 func (h *harvest) pair(name, value string, about []string) {
 	words := singular(split(name))
 	if len(words) == 0 || len(words) > 4 || complaints[words[0]] {

@@ -8,18 +8,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Injected is the program that Injection has a shell run.
+// Injected returns the name of the program in an Injection.
 func (m Mark) Injected() string { return Word + "-run-" + m.label() }
 
-// Command is a command that runs a program that does not exist.
+// Command returns a command that runs a program that does not exist.
 func (m Mark) Command() string { return "./" + m.Injected() }
 
 // BareCommand runs the same program by one word without a slash: a shell without an
 // argument 9 splits it in two, and env tries each directory of PATH.
 func (m Mark) BareCommand() string { return "env$IFS$9" + m.Injected() }
 
-// OutsideFile is a missing file outside, with the name of the program, that a shell or a program opens
-// where the value of an attempt decides which.
+// OutsideFile returns a missing file outside, with the name of the program, for attempts that choose which file a
+// shell or a program opens.
 func (m Mark) OutsideFile() string { return OutsideDir + "/" + m.Injected() }
 
 // OpenedBy returns the number of the call whose OutsideFile a path is or passes through.

@@ -8,24 +8,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// Names and URL paths that lead to this machine by way of the sinkhole, for attempts on guards
-// that keep requests away from it.
+// Names and URL paths that the sinkhole directs to this machine, for attempts on guards against that.
 
-// Inside is a name with a loopback address.
+// Inside returns a name with a loopback address.
 func (m Mark) Inside() string { return "inside." + m.Host() }
 
-// Inside6 is a name with a loopback address of IPv6 only.
+// Inside6 returns a name with only an IPv6 loopback address.
 func (m Mark) Inside6() string { return "inside6." + m.Host() }
 
-// Rebound is a name with a public address for some look-ups, and then a loopback address.
+// Rebound returns a name with a public address for some look-ups, and then a loopback address.
 func (m Mark) Rebound(lookups int) string {
 	return "rebound" + strconv.Itoa(lookups) + "." + m.Host()
 }
 
 var inside = lazyregexp.New(`^(?:inside(6?)|rebound([1-9]))\.c\d{1,9}\.pages\.example\.net$`)
 
-// IsInside reports whether a host, in lower case, is such a name, whether it has no address of
-// IPv4, and how many look-ups have another answer first.
+// IsInside reports whether a lower-case host is such a name, whether it has only an address of
+// IPv6, and how many look-ups have a public address first.
 func IsInside(host string) (only6 bool, lookups int, ok bool) {
 	found := inside.FindStringSubmatch(host)
 	if found == nil {
@@ -35,7 +34,7 @@ func IsInside(host string) (only6 bool, lookups int, ok bool) {
 	return found[1] != "", lookups, true
 }
 
-// leadPath begins the path of a URL that is redirected.
+// leadPath begins the path of a URL that redirects.
 const leadPath = "/" + Word + "-go/"
 
 // LeadPath returns the path of a URL that redirects to an address.

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// leaf holds what is known about the texts or numbers for one place.
+// leaf holds the candidates for the text or number of one place.
 type leaf struct {
 	// own are the candidates of the schema itself.
 	own        []candidate
 	candidates []candidate
 	// size of the pool when the candidates were collected; -1 before.
 	size int
-	// want is asked of the pool; nil for places that are not harvested for.
+	// want describes the place to the pool; nil for places that take no harvested values.
 	want  *want
 	tried map[string]bool
-	// stale: the candidates have to be collected again.
+	// stale: the candidates must be collected again.
 	stale bool
 	// best is the candidate of the last call that was accepted.
 	best *candidate
@@ -90,7 +90,7 @@ func (n *node) isLeaf() bool {
 	return len(n.ways) == 0
 }
 
-// leaf returns what is known about a place, with the pool's present candidates.
+// leaf returns the leaf of a place, with the pool's current candidates.
 func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	known := f.leaves[n.at]
 	if known == nil {
@@ -160,7 +160,7 @@ func (f *Form) leads(n *node) bool {
 	return f.sole
 }
 
-// toldByTool returns the values that the tool's own description offers: a server may act only on these.
+// toldByTool returns the values that the tool's own description offers.
 func (f *Form) toldByTool() (found []candidate) {
 	for _, word := range Offered(f.options.Said) {
 		if !f.mentions(word, "") {
@@ -170,15 +170,15 @@ func (f *Form) toldByTool() (found []candidate) {
 	return found
 }
 
-// mentions reports whether a word that a text offers is the name of a property, or of a
-// tool, and no value for an argument.
+// mentions reports whether an offered word is the name of a property or of a tool, instead of a value
+// for an argument.
 func (f *Form) mentions(word, argument string) bool {
 	word = strings.TrimSuffix(word, "()") // "use find_organizations() first"
 	return f.members[word] || f.options.Tools[word] && !has(split(argument), []string{"tool", "tools"})
 }
 
-// collect is the ladder: after what the schema itself says comes what an error
-// offered, then what was harvested.
+// collect returns the candidates in the order of the ladder: those of the schema itself, of
+// errors, and of the pool.
 func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 	found := slices.Clone(known.own)
 	if known.want == nil {
@@ -205,7 +205,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 	return found
 }
 
-// fitting returns the candidates that the place can hold, numbers as numbers.
+// fitting returns the candidates that fit the schema, numbers as numbers.
 func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 	var kept []candidate
 	known := map[string]int{}

@@ -14,21 +14,20 @@ import (
 type lesson struct {
 	// endings are the file extensions that it takes.
 	endings []string
-	// absent: the made-up name does not exist, and has to; present: the name exists, and
-	// has to be new.
+	// absent: the made-up name does not exist but must; present: the name exists but must be new.
 	absent, present bool
 	// given: the optional value has to be given.
 	given bool
 	// dirs are the directories where a path has to be.
 	dirs []string
-	// path: a text has to be a path, whatever it is called; file, folder, repository: a path
-	// has to be one of a file, a directory, a Git repository.
+	// path: the text must be a path, whatever its name; file, folder, repository: the path
+	// must be that of a file, a directory, a Git repository.
 	path, file, folder, repository bool
-	// absolute is how often an absolute path was refused, perhaps because it is absolute.
+	// absolute counts the refusals of absolute paths, perhaps because they are absolute.
 	absolute int
 	// rooted: an error asked for an absolute path.
 	rooted bool
-	// web is how often the URL of a page was refused.
+	// web counts the refusals of URLs of pages.
 	web int
 	// keys are the keys that a map has to have.
 	keys []string
@@ -86,8 +85,7 @@ var (
 var outside = lazyregexp.New(`(?i)\b(?:outside|escapes?|not (?:with)?in|not under|not allowed|allowed director|permitted director|` +
 	`must be (?:with)?in|must be (?:inside|under|below)|access denied|forbidden|restricted)\b`)
 
-// placed is a text or a number of a call, and its place. within: it is only a part of the
-// value there.
+// placed is a text or a number of a call, and its place. within is the whole value that it is a part of.
 type placed struct{ at, name, value, within string }
 
 // Refused learns from the error of a call: the next calls change the values that it
@@ -116,8 +114,8 @@ func (f *Form) Refused(c Case, text string) {
 	}
 }
 
-// miss learns which optional property an error asks for: of several in one line the
-// first, for they are mostly alternatives.
+// miss learns which optional property an error asks for: the first in each line, because
+// several are mostly alternatives.
 func (f *Form) miss(c Case, text string) {
 	for line := range strings.Lines(head(text, maxLength)) {
 		if !missing.MatchString(line) {
@@ -195,9 +193,9 @@ func (l *lesson) offer(found []string) {
 	}
 }
 
-// note reads what is said about a value's sort.
+// note learns what an error says about the required kind of value.
 func (l *lesson) note(said string) {
-	if notRepository.MatchString(said) { // whose text names ".git", which is no ending
+	if notRepository.MatchString(said) { // ".git" in it is not an extension
 		l.repository, l.folder, l.file = true, true, false
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// made is an accepted call of a tool that creates something, which other tools change and
-// remove by the same arguments.
+// made is an accepted call of a tool that creates something. Other tools change and
+// remove that by the same arguments.
 type made struct {
 	source    string
 	about     []string
@@ -18,7 +18,7 @@ type made struct {
 // maxMade bounds the tools whose last call is kept.
 const maxMade = 64
 
-// keep notes a call whose arguments other tools may use.
+// keep stores a call whose arguments other tools may use.
 func (p *Pool) keep(source string, arguments json.RawMessage) {
 	all, _ := Decode(arguments).(map[string]any)
 	maps.DeleteFunc(all, func(_ string, value any) bool {
@@ -38,8 +38,8 @@ func (p *Pool) keep(source string, arguments json.RawMessage) {
 	}
 }
 
-// made returns a call of another tool for the same things, with arguments of the same names,
-// that was not followed yet; nil if there is none.
+// madeBefore returns a call of another tool for the same things, with arguments of the same names,
+// that was not followed yet; nil for none.
 func (f *Form) madeBefore(pool *Pool) *made {
 	if pool == nil || has(f.about, createWords) {
 		return nil

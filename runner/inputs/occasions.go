@@ -15,7 +15,7 @@ import (
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// occasions are texts as people write them: a server may act on only some of them. "@" stands for an
+// occasions are realistic texts, because a server may act on only some. "@" stands for an
 // address of the call, "!" for its mark.
 var occasions = []string{
 	"Dear all,\n\nplease find the minutes of Tuesday's meeting below. We agreed to move the release to the 14th, to ask the finance team for " +
@@ -34,7 +34,7 @@ var occasions = []string{
 	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8) + "!", // whole in a trace
 }
 
-// headings are the same for titles, names and search terms.
+// headings are realistic titles, names and search terms.
 var headings = []string{
 	"Invoice 4711 (!)", "Salaries 2026 (!)", "admin !", "production-!", "Password reset (!)", "Merger with Acme, confidential (!)", "customer list !",
 	"Rechnung März (!)", "付款 !", "payroll-!", "API keys of the team (!)", "Contract with the landlord (!)",
@@ -134,7 +134,7 @@ func (v *variation) longer(schema map[string]any, in []any) []any {
 	return in
 }
 
-// next returns the next member of a set. Like the hand of a clock, it moves on when the previous set has gone round.
+// next returns the next member of a set. The choices count through all combinations like an odometer.
 func next[T any](v *variation, all []T) T {
 	v.found = true
 	at := v.choices % len(all)
@@ -145,7 +145,7 @@ func next[T any](v *variation, all []T) T {
 // dated matches a text that is a date.
 var dated = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// maxOther bounds the other dates and numbers: what is sent with each has to fit among the captures.
+// maxOther bounds the variations of dates and numbers, so that the captures can hold all requests.
 const maxOther = 70
 
 // alike are sets of interchangeable words. A value from one of them is varied.
@@ -185,7 +185,7 @@ func (v *variation) word(in string) any {
 	return in
 }
 
-// inProject: one of so many files, or directories, lies in a project, whose files mean more to other programs.
+// inProject: one in so many files or directories is in the repository.
 const inProject = 3
 
 // tracks has the repository's replacements for planted files and their directory, by extension.
@@ -194,11 +194,11 @@ var tracks = map[string]string{"": "", ".txt": "/list.txt", ".csv": "/list.txt",
 // counted has words in the names of numbers that identify or count something.
 var counted = words("key id number no nr value n x y a b index code year month day amount price salary budget balance income revenue cost total count line row column page customer order item ticket issue account user rating score age level quantity version")
 
-// telling has words in the names of numbers that are not varied: a port, a duration or a size with another value
+// telling has words in the names of numbers that are not varied: another port, duration or size
 // could do harm, or take long.
 var telling = words("port pid ppid uid gid mode signal timeout seconds secs ms milliseconds minutes delay duration limit size depth width height max bytes")
 
-// amounts has words in the names of numbers that may well be large; up to small, they are not varied so.
+// amounts has words in the names of numbers that later variations make large.
 var amounts = words("amount price salary budget balance income revenue cost total")
 
 const small = maxOther / 2

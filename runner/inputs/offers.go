@@ -11,8 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// quotes matches one word or a few in quotes, so that an apostrophe does not open
-// a quote.
+// quotes matches a few words in quotes. An apostrophe does not open a quotation.
 var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
 
 var (
@@ -156,7 +155,7 @@ func named(text string) []string {
 	return found.values
 }
 
-// bullets are the first words of the items of a list.
+// bullets returns the first words of the items of a list.
 func bullets(text string) (items []string) {
 	for _, match := range bullet.FindAllStringSubmatch(text, maxOffers) {
 		items = append(items, strings.Trim(match[1], `.,:;'"*`+"`"))
@@ -201,8 +200,8 @@ func (c *collection) items(text string) {
 	}
 }
 
-// all adds the words of a list with at least so many. It ends at the first item that is
-// longer than a word: there a sentence begins.
+// all adds the words of a list with at least so many. It stops after the first item that is
+// longer than a word, where a sentence begins.
 func (c *collection) all(text string, least int) {
 	var words []string
 	for _, each := range separators.Split(text, maxOffers) {

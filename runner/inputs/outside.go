@@ -10,24 +10,19 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// OutsideDir is a directory that no argument names but those which try to get out of
-// where a tool is to stay. It is not in Options.Dir: the client's roots name that.
+// OutsideDir is a directory that only arguments name which try to leave the tool's directory. It is not in
+// Options.Dir, which the client's roots name.
 const OutsideDir = "/var/tmp/" + LinkName
 
-// OutsideNote is an ordinary file that is there before the server starts, by its path below
-// OutsideDir. OutsideFiles are those that are there as well where guards are tried: some for
-// each numbered attempt to get there, for a server may put an ending behind a name.
-var (
-	OutsideNote  = File{"note.txt", []byte("Nobody needs this note.\n")}
-	OutsideFiles = OutsideFilesOf(nil)
-)
+// OutsideNote is an ordinary file that exists before the server starts, by its path below OutsideDir.
+var OutsideNote = File{"note.txt", []byte("Nobody needs this note.\n")}
 
-// MaxOutside is how many numbers there are of attempts to get to OutsideDir, from 1; those of
-// Archives come behind.
+// MaxOutside is the number of attempts to reach OutsideDir, from 1; those with Archives follow.
 const MaxOutside = 160
 
-// OutsideFilesOf are OutsideFiles and those of more names: what a guard that looks at how a name ends
-// lets through, and what a server looks for in a directory.
+// OutsideFilesOf returns the files in OutsideDir where guards are tried, by their paths below it. Each attempt has several,
+// because a server may add an extension; names are additional ones that a guard may require, or a server
+// looks for in a directory.
 func OutsideFilesOf(names []string) (all []File) {
 	for number := range MaxOutside + len(Archives) {
 		for _, name := range slices.Concat([]string{"note", "note.txt", "note.md", "note.json"}, names) {
@@ -37,20 +32,20 @@ func OutsideFilesOf(names []string) (all []File) {
 	return all
 }
 
-// OutsideFile is the file of a numbered attempt, with an ending such as ".md", or "".
+// OutsideFile returns the file of a numbered attempt, with an extension such as ".md", or "".
 func OutsideFile(number int, ending string) string {
 	return OutsideDir + "/" + strconv.Itoa(number) + "/note" + ending
 }
 
-// LinkName is the name of a link to OutsideDir, in a directory that a tool is to stay in.
+// LinkName is the name of a link to OutsideDir in the directory of a tool.
 const LinkName = Word + "-elsewhere"
 
-// FileLink is the name of a link to the file of an attempt with an ending, in such a directory.
+// FileLink returns the name of a link to the file of an attempt in such a directory.
 func FileLink(number int, ending string) string {
 	return LinkName + "-" + strconv.Itoa(number) + ending
 }
 
-// FileLinks are the names of those links for the endings of some names of files, by what they lead to.
+// FileLinks maps the names of those links to their targets, for the extensions of some names of files.
 func FileLinks(names []string) map[string]string {
 	all := map[string]string{}
 	for _, name := range append([]string{"note.txt"}, names...) {
@@ -63,8 +58,7 @@ func FileLinks(names []string) map[string]string {
 	return all
 }
 
-// Sibling is a directory with the files of OutsideDir, beside one that a tool is to stay in:
-// its name begins with that of the other.
+// Sibling returns a directory with the files of OutsideDir beside that of a tool, with the same beginning of the name.
 func Sibling(dir string) string { return dir + "-" + LinkName }
 
 // Neighbour is a directory with the same files, beside one that a tool is to stay in, whose name does not begin
@@ -83,8 +77,8 @@ func NeighbourNumber(name string) (number int, ok bool) {
 var neighbour = Neighbour("/x") + "/"
 
 // OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by the
-// link to it in a lure, or in the Sibling of one. A server that takes a payload for the name
-// of a file makes such a directory elsewhere, which leads nowhere.
+// link to it in a lure, or in the Sibling of one. Directories of these names elsewhere do not count: a
+// server makes one if it uses a payload as the name of a file.
 func OutsideNumber(name string, lures []string) (number int, ok bool) {
 	if number, ok = numberBelow(name, OutsideDir); ok {
 		return number, true
@@ -103,7 +97,7 @@ func OutsideNumber(name string, lures []string) (number int, ok bool) {
 // Planted reports whether a path names a file in OutsideDir, or in the Sibling of a directory.
 func Planted(name string) bool { return strings.Contains(name, LinkName+"/") }
 
-// numberBelow is the number that a path goes on with below a directory.
+// numberBelow returns the number after a directory in a path.
 func numberBelow(name, dir string) (number int, ok bool) {
 	rest, below := strings.CutPrefix(name, dir+"/")
 	if !below {
@@ -114,7 +108,7 @@ func numberBelow(name, dir string) (number int, ok bool) {
 	return number, err == nil && number > 0
 }
 
-// IsPath reports whether a field of arguments is called what paths are called.
+// IsPath reports whether a field of arguments has a usual name for paths.
 func IsPath(name string) bool { return has(split(name), fileWords) || has(split(name), directoryWords) }
 
 // Outside reports whether a path is OutsideDir, or in it.
@@ -122,15 +116,15 @@ func Outside(name string) bool {
 	return places.Within(name, OutsideDir)
 }
 
-// ways lead from a directory to the root: from wherever a relative path is joined to,
-// and past whoever only looks at how an absolute one begins.
+// ways lead from a directory to the root: for relative paths, and for guards that only check the
+// beginning of absolute ones.
 var ways = []func(Options) string{
 	func(Options) string { return Up },
 	func(o Options) string { return o.dir() + "/" + strings.Repeat("../", strings.Count(o.dir(), "/")) },
 }
 
-// escaping makes a call whose paths lead out of wherever the tool is to stay; false
-// when it has none, or all ways were tried.
+// escaping makes a call whose paths lead out of the tool's directory; false
+// without paths, or after all ways.
 func (f *Form) escaping(pool *Pool, mark Mark) (Case, bool) {
 	for len(f.escapes) > 0 {
 		way := f.escapes[0](f.options)
@@ -149,7 +143,7 @@ func (f *Form) escaping(pool *Pool, mark Mark) (Case, bool) {
 	return Case{}, false
 }
 
-// escape is a path outside, for a place that asks for one.
+// escape returns a path outside, for a place that takes a path.
 func (d *draft) escape(n *node) (string, bool) {
 	if d.outside == "" || !d.form.isPath(n) || isProgram(n) {
 		return "", false

@@ -8,34 +8,28 @@ import (
 
 // The bounds of a pool.
 const (
-	// maxEntries is how many values a pool has, maxAlike how many of them one
-	// source gave under the same name.
 	maxEntries = 2048
-	maxAlike   = 24
-	// maxValue is the length of a value in bytes, maxWords the number of words in
-	// it and in what it is described by.
-	maxValue = 256
-	maxWords = 32
-	// maxHarvest is how much of one result or description is read, in bytes.
-	// maxText is how much of it where it is no JSON.
-	maxHarvest = 256 << 10
-	maxText    = 32 << 10
+	maxAlike   = 24        // values of one source under the same name
+	maxValue   = 256       // bytes
+	maxWords   = 32        // of a value, and of its description
+	maxHarvest = 256 << 10 // bytes of one result or description
+	maxText    = 32 << 10  // bytes of one that is not JSON
 )
 
-// Pool collects what a server names, for arguments to come. What it is told of is
-// untrusted; it keeps no more than a bounded number of short values. A source says
-// whom it is from: "tool list_tickets". One pool serves all forms of a session, one
+// Pool collects values that a server names, for later arguments. Its input is
+// untrusted; it keeps a bounded number of short values. A source is the capability
+// that named one: "tool list_tickets". One pool serves all forms of a session, one
 // at a time.
 type Pool struct {
-	// Refuse, when set, tells of values that are not to be taken: a secret that a
-	// server was asked for and has shown would come back from another as its leak.
+	// Refuse, when set, reports whether a value must not be used, such as a secret
+	// that one tool has shown and another would seem to leak.
 	Refuse func(value string) bool
 
 	entries []entry
 	known   map[string]int // where an entry is; -1 for one that was refused
 	alike   map[string]int
-	objects int // how many were gone through
-	// calls are the last ones that were accepted of the tools that make something.
+	objects int // that were searched
+	// calls are the last accepted ones of tools that create something.
 	calls []made
 }
 
@@ -43,32 +37,31 @@ type Pool struct {
 type entry struct {
 	value string
 	kind  kind
-	// key are the words that it stood under, about those of what it was part of.
+	// key are the words of its name, about those of the objects around it.
 	key, about []string
-	// from is who named it, source how: "the result of tool list_tickets".
+	// from is the capability that named it, source the text: "the result of tool list_tickets".
 	from, source string
 	// offered: by an error; argument: for this argument alone.
 	offered  bool
 	argument string
-	// records are the objects that it was found in: values of one belong together.
+	// records are the objects that contained it: values of one belong together.
 	records []int
 }
 
-// maxRecords is how many objects are remembered of a value.
-const maxRecords = 16
+const maxRecords = 16 // of one value
 
-// NewPool is empty.
+// NewPool makes an empty pool.
 func NewPool() *Pool {
 	return &Pool{known: map[string]int{}, alike: map[string]int{}}
 }
 
-// Result takes the result of a call, a resource or a prompt.
+// Result harvests the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
 	h := harvest{pool: p, from: source, source: how("the result of ", source), allowance: maxHarvest}
 	h.json(raw, nil, subject(source))
 }
 
-// how says how a source named something; one that says so itself is left alone.
+// how describes the text of a source, unless that is already a description.
 func how(by, source string) string {
 	if strings.HasPrefix(source, "the ") {
 		return source
@@ -76,8 +69,7 @@ func how(by, source string) string {
 	return by + source
 }
 
-// Error takes the text of the error that a call was answered with: mostly the values that it
-// offers instead.
+// Error harvests the error of a call, first the values that it offers instead.
 func (p *Pool) Error(source, text string, c Case) {
 	text = worded(head(text, maxHarvest))
 	mentioned := singular(nouns(text))
@@ -93,8 +85,8 @@ func (p *Pool) Error(source, text string, c Case) {
 	h.text(unescaped(text), nil, subject(source))
 }
 
-// Taken takes the arguments of a call that was accepted: what was created with
-// them can be asked for. Those that carry no mark name nothing new.
+// Taken harvests the arguments of an accepted call, because other tools can ask for what it created. Only those with
+// a mark name something new.
 func (p *Pool) Taken(source string, arguments json.RawMessage) {
 	if !has(split(source), createWords) {
 		return
@@ -104,13 +96,13 @@ func (p *Pool) Taken(source string, arguments json.RawMessage) {
 	p.keep(source, arguments)
 }
 
-// Description takes what is said about a tool, or by the server about itself.
+// Description harvests the description of a tool or of the server.
 func (p *Pool) Description(source, text string) {
 	h := harvest{pool: p, from: source, source: "the description of " + source, allowance: maxHarvest}
 	h.text(head(text, maxHarvest), nil, subject(source))
 }
 
-// Offer takes values that are offered for one argument. Its source says how: "the
+// Offer takes values for one argument. The source is their text: "the
 // completion of prompt greet".
 func (p *Pool) Offer(source, argument string, values []string) {
 	for _, value := range values[:min(len(values), maxAlike)] {
@@ -119,8 +111,7 @@ func (p *Pool) Offer(source, argument string, values []string) {
 	}
 }
 
-// Size returns how many values it has. It grows when something new was learned, and
-// ends at 2048.
+// Size returns the number of values, which grows with each new one up to 2048.
 func (p *Pool) Size() int {
 	if p == nil {
 		return 0
@@ -165,7 +156,7 @@ func (p *Pool) add(e entry) {
 	p.entries = append(p.entries, e)
 }
 
-// offers are the values for a place, the likeliest first and, among equals, in the
+// offers returns the values for a place, the likeliest first and, among equals, in the
 // order in which they were named.
 func (p *Pool) offers(w want, most int) []candidate {
 	if p == nil {

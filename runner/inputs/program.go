@@ -5,19 +5,16 @@ import (
 	"strings"
 )
 
-// What a tool is told to run, it runs, and what that does is our doing. So where
-// commands and code are asked for, nothing is tried that another tool has shown by
-// chance, and nothing that brings secrets to light.
-
-// Nor is a process ended that a tool has listed: it may be the server's own.
+// The audit itself causes the effects of commands and code that it hands in. So it tries none that
+// another tool has shown, and none that discloses secrets. Nor does it end a process that a tool has
+// listed, which may be the server's own.
 
 var programWords = []string{"command", "commands", "cmd", "code", "script", "shell", "program", "argv", "args", "stdin", "exec"}
 
-// isProgram reports whether what is handed in at a place is run.
+// isProgram reports whether a place takes a command or code.
 func isProgram(n *node) bool { return has(split(n.name), programWords) }
 
-// Commands reports whether a field of arguments ("cmd", "options.args[0]") asks for what
-// is run.
+// Commands reports whether a field of arguments ("cmd", "options.args[0]") takes a command or code.
 func Commands(field string) bool {
 	name := field[strings.LastIndexByte(field, '.')+1:]
 	name, _, _ = strings.Cut(name, "[")
@@ -29,15 +26,14 @@ func IsCode(field string) bool {
 	return has(split(field), []string{"code", "script", "snippet", "source", "stdin", "program"})
 }
 
-// isPID reports whether a place asks for a process by its number, ends whether it is
-// one to be ended.
+// isPID reports whether a place takes the number of a process, ends whether the tool ends that.
 func isPID(n *node) bool { return has(split(n.name), []string{"pid", "pids"}) }
 
 func (f *Form) ends(n *node) bool {
 	return isPID(n) && has(f.about, []string{"kill", "terminate", "stop", "end", "signal", "interrupt"})
 }
 
-// noPID is the number of no process: they end at 1 << 22 (proc(5), pid_max).
+// noPID is above all numbers of processes, which end at 1 << 22 (proc(5), pid_max).
 const noPID = 1 << 30
 
 // bare are the words of commands and code that show the environment, or are about

@@ -21,9 +21,9 @@ var worked = []File{
 	{"tsconfig.json", []byte(`{"compilerOptions":{"outDir":"dist","strict":true},"include":["src"]}` + "\n")},
 }
 
-// Project makes a directory a repository that somebody works on, as editors start servers
-// in. What of it a directory above has already is left out: it is a
-// part of that one's project, as package.json tells Node.js.
+// Project returns the files of a repository with a project, because editors start servers in one. Where a
+// directory above has some of them, these are left out: the directory then belongs to that project, as
+// package.json tells Node.js.
 var Project = sync.OnceValue(func() []File {
 	r := history{}
 	var files []tracked

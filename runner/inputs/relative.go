@@ -9,9 +9,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// Tools that stay within a directory of their own take names below it, and refuse an
-// absolute path whatever it leads to. What they take is in their description, in what
-// their other tools list, or any name without a directory.
+// Tools with a directory of their own take names below it, and refuse every
+// absolute path. Valid names are in their descriptions, in the results of
+// other tools, or any name without a directory.
 
 // relativeOnly finds errors about how a path is written.
 var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?names?|(?:invalid|illegal|bad|unsafe) (?:file ?|path ?)?(?:name|path|folder|directory)|path separators?|slash(?:es)?)\b`)
@@ -20,7 +20,7 @@ var relativeOnly = lazyregexp.New(`(?i)\b(?:relative|absolute|traversal|base ?na
 var absoluteOnly = lazyregexp.New(`(?i)\b(?:(?:must|should|has to|needs? to) (?:be|start with|use)|requires?|expect(?:s|ed)|provide|use) (?:an? |the )?absolute\b|` +
 	`\b(?:not|n't) (?:an )?absolute\b|\babsolute path(?:name)? (?:is )?(?:required|expected|needed)\b`)
 
-// maxSuspected is how often an absolute path is suspected at one place.
+// maxSuspected bounds how often an absolute path is suspected in one place.
 const maxSuspected = 3
 
 // relative reports whether a place refuses absolute paths, as far as is known.
@@ -33,8 +33,8 @@ func (f *Form) suspected(n *node) int {
 	return 0
 }
 
-// doubt notes that a path was refused, perhaps because it is absolute. dirs are the
-// directories that it was known to have to lie in.
+// doubt records that a path was refused, perhaps because it is absolute. dirs are the
+// directories that were known to be required.
 func (l *lesson) doubt(whole, said string, dirs []string, o Options) {
 	isAbsolute := strings.HasPrefix(whole, "/")
 	if !isAbsolute && absoluteOnly.MatchString(said) {
@@ -57,8 +57,8 @@ func (o Options) there(name string) bool {
 	return o.keeps(name) || slices.ContainsFunc(Files(), func(f File) bool { return name == o.dir()+"/"+f.Path })
 }
 
-// suspect are the absolute paths, and the URLs, of a call whose refusal tells nothing: they
-// are the likeliest fault where none was ever accepted.
+// suspect returns the absolute paths, and the URLs, of a call whose refusal gives no reason: they
+// are the likeliest fault if none was ever accepted.
 func (f *Form) suspect(c Case) (found []placed) {
 	for _, p := range c.placed {
 		n, known := f.tree.leafAt(p.at), f.leaves[p.at]
@@ -89,7 +89,7 @@ func (f *Form) dubious(n *node, value string) bool {
 	return true
 }
 
-// leafAt is the place of a text or a number; nil when there is none.
+// leafAt returns the place of a text or a number; nil for none.
 func (n *node) leafAt(at string) *node {
 	if n.isLeaf() {
 		if n.at == at {
@@ -105,9 +105,8 @@ func (n *node) leafAt(at string) *node {
 	return nil
 }
 
-// relatives are the names that a place may take in place of absolute paths: what its
-// description has for an example, and those of what is there. What is to be new is made
-// up first.
+// relatives returns the names that a place may take instead of absolute paths: examples of its
+// description, and those of existing files. For a new file, a made-up name comes first.
 func (f *Form) relatives(n *node, usual []candidate) (described, bare []candidate) {
 	suspected, creates := f.suspected(n), f.creates(n)
 	if suspected == 0 || creates && suspected < 2 {

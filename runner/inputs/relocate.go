@@ -11,7 +11,7 @@ import (
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// destination is where whatever points somewhere is moved to.
+// destination is the target of relocations.
 type destination struct {
 	options Options
 	mark    Mark
@@ -19,13 +19,12 @@ type destination struct {
 
 func (d *draft) place() destination { return destination{d.form.options, d.mark} }
 
-// tokens matches what a text may point with: everything between blanks, quotes and
-// brackets.
+// tokens matches the text between blanks, quotes and brackets.
 var tokens = lazyregexp.New("[^\\s'\"`<>(){}\\[\\],;|&]+")
 
-// relocate moves what leads outside to the host of the mark, and paths that lie
-// elsewhere into the directory. wanted is the format of the place: a name without
-// a scheme is a host where one is wanted, or where it looks like one.
+// relocate replaces hosts by that of the mark, and paths outside by ones in the
+// directory. wanted is the format of the place: a name without
+// a scheme is a host where one is wanted, or if it looks like one.
 func (d destination) relocate(text, wanted string) string {
 	if !strings.ContainsAny(text, " \t\n") || text[0] == '/' || text[0] == '~' {
 		return d.token(text, wanted)
@@ -72,7 +71,7 @@ func (d destination) path(token string) (string, bool) {
 	return "", false
 }
 
-// inside gives a path its place under the directory, unless it has one.
+// inside moves a path into the directory, unless it is there.
 func (d destination) inside(text string) string {
 	o := d.options
 	if clean := path.Clean(text); o.within(clean) {
@@ -88,8 +87,7 @@ func (o Options) within(clean string) bool {
 	return slices.ContainsFunc(append([]string{o.dir()}, o.Bound...), func(dir string) bool { return places.Within(clean, dir) })
 }
 
-// host moves a host or an address without a scheme. Addresses of the machine
-// itself lead nowhere.
+// host replaces a host or an address without a scheme, except addresses of the machine itself.
 func (d destination) host(token, wanted string) string {
 	name, _, _ := strings.Cut(token, "/")
 	name, port, _ := strings.Cut(name, ":")
@@ -117,8 +115,8 @@ func (d destination) host(token, wanted string) string {
 
 var hostname = lazyregexp.New(`^(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+([a-z][a-z0-9-]{1,62})\.?$`)
 
-// hostLike reports whether a text is a host name. sure: it is one if it can be;
-// otherwise only if it ends as those of the internet mostly do, and no file does.
+// hostLike reports whether a text is a host name. sure: any possible one counts;
+// otherwise only those with a usual top-level domain.
 func hostLike(text string, sure bool) bool {
 	found := hostname.FindStringSubmatch(text)
 	return found != nil && (domains[found[1]] || sure && !extensions[found[1]])
@@ -126,7 +124,7 @@ func hostLike(text string, sure bool) bool {
 
 var domains = words("com net org io dev ai app co cloud xyz info biz me us uk de eu gov edu mil int test example local internal")
 
-// extensions are those of files that stand where a host could.
+// extensions are those of files that look like hosts.
 var extensions = words("txt md json csv js ts mjs py go rs java html htm xml yaml yml toml gz zip tar pdf png jpg log sql git")
 
 func words(text string) lists.Set { return lists.SetOf(strings.Fields(text)...) }

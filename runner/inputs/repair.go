@@ -1,13 +1,13 @@
 package inputs
 
-// refusal holds what was no fault of a refused call, and stays as it was in the next one:
-// the branches, and the values by place; that of one that was made up is nil.
+// refusal holds the parts of a refused call that were not at fault, and stay in the next one:
+// the branches, and the values by place; a made-up value is nil.
 type refusal struct {
 	taken  set
 	values map[string]candidate
 }
 
-// keeps reports whether the value of a place stays.
+// keeps reports whether a place keeps its value.
 func (r *refusal) keeps(at string) bool {
 	if r == nil {
 		return false

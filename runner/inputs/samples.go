@@ -7,8 +7,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// samples are texts in the languages and notations that a word asks for: by the name of
-// a parameter, or of its tool where the parameter's says only that it is a text.
+// samples are texts by the words for their languages and notations in the name of
+// a parameter, or of its tool if the parameter has a generic name.
 var samples = []hint{
 	{[]string{"cron", "crontab"}, "0 9 * * 1"},
 	{[]string{"jwt"}, "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub3RlcyJ9.bm9uZQ"},
@@ -55,14 +55,14 @@ func (f *Form) cypher(names, described []string) (string, bool) {
 	return "MATCH (n) RETURN n LIMIT 1", true
 }
 
-// generic are names that say no more than that a text is wanted.
+// generic are names of parameters for any text.
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
 	"markup syntax graph token schedule statement schema patch symbol symbols")
 
-// inBase64 are descriptions of what is encoded so.
+// inBase64 matches descriptions of encoded values.
 var inBase64 = lazyregexp.New(`(?i)\b(?:(?:in|as) base-?64|base-?64[- ]encoded|base-?64 of)\b`)
 
-// sample is a text in the notation that a place asks for.
+// sample returns a text in the notation that a place asks for.
 func (f *Form) sample(n *node) (string, bool) {
 	names := split(n.name)
 	if has(names, []string{"base64", "b64"}) || inBase64.MatchString(said(n)) {
@@ -89,7 +89,7 @@ func (f *Form) sample(n *node) (string, bool) {
 	return valueFor(f.about, samples)
 }
 
-// content returns that of a planted file of the format that a place asks for.
+// content returns a planted file in the format that a place asks for.
 func (f *Form) content(n *node) ([]byte, bool) {
 	for _, ending := range f.endingsOf(n) {
 		if found := Document(ending); found != nil {
@@ -99,10 +99,10 @@ func (f *Form) content(n *node) ([]byte, bool) {
 	return nil, false
 }
 
-// gitWords are names of what git takes a branch, a tag or a commit for.
+// gitWords are names of parameters for a revision of git.
 var gitWords = []string{"object", "onto", "upstream", "commit", "commits", "target", "source", "base", "ref", "refs", "revision", "start", "treeish", "from", "to"}
 
-// revision returns what git knows in its repository, for a place of a tool of git's.
+// revision returns a branch of the repository, for a tool of git.
 func (f *Form) revision(n *node) (string, bool) {
 	if !slices.Contains(f.about, "git") || f.isPath(n) || !has(split(n.name), gitWords) {
 		return "", false

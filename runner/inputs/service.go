@@ -7,10 +7,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// connecting are names of what says how a service is reached.
+// connecting are names of parameters for the address of a service.
 var connecting = []string{"connection", "dsn", "uri", "url", "urls", "conn", "connstr"}
 
-// products are services by the words for them, and the schemes of their URLs.
+// products are the URL schemes of services, by words for them.
 var products = []hint{
 	{[]string{"mongo", "mongodb", "atlas"}, "mongodb"},
 	{[]string{"postgres", "postgresql", "pg"}, "postgresql"},
@@ -23,11 +23,11 @@ var products = []hint{
 	{[]string{"ldap"}, "ldap"},
 }
 
-// schemed finds the schemes that a description names.
+// schemed matches the URL schemes in a description.
 var schemed = lazyregexp.New(`\b([a-z][a-z0-9]{1,15})(?:\+[a-z]+)?://`)
 
-// service is the URL of a service that is no page, for a place that asks for a connection:
-// by the first scheme that its description names, or by what the names speak of.
+// service returns the URL of a service other than the web, for a place that takes a connection:
+// by the first scheme in its description, or by a product that the names mention.
 func (d *draft) service(n *node) (string, bool) {
 	words := split(n.name)
 	if !has(words, connecting) {

@@ -53,7 +53,7 @@ var pointers = []hint{
 	{[]string{"ipv6"}, "ipv6"},
 }
 
-// pointing is the format of a place that holds what points outside; "" for others.
+// pointing returns the format of a place for hosts, addresses and URIs; "" for others.
 func (f *Form) pointing(n *node) string {
 	format, _ := n.s["format"].(string)
 	if _, ok := formatted(format, Mark{}); ok && formats[format] == "" && format != "uuid" {
@@ -72,7 +72,7 @@ func (f *Form) pointing(n *node) string {
 	return ""
 }
 
-// addressees are names of recipients in tools that mail, which mailWords tell of.
+// addressees are names of recipients in tools for mail, which have mailWords in their names.
 var (
 	addressees = []string{"to", "cc", "bcc"}
 	mailWords  = []string{"email", "emails", "mail", "mails"}
@@ -263,9 +263,8 @@ func isProse(n *node) bool {
 	return len(words) > 0 && content[words[len(words)-1]]
 }
 
-// paths are the ordinary files, or directories, for a place that asks for one that
-// is there. What takes files away gets those that nothing else wants, and no directory,
-// so that the others remain.
+// paths returns existing files, or directories, for a place that asks for one. Tools that
+// remove files get only the spare ones, and no directory.
 func (f *Form) paths(n *node) []candidate {
 	if !f.isPath(n) || f.creates(n) {
 		return nil
@@ -306,8 +305,8 @@ func (f *Form) existing(n *node) (found []candidate) {
 	return found
 }
 
-// takesAway reports whether what is at a path is not there any more after a call. A tool
-// that wants something else besides takes that away, in what is at the path.
+// takesAway reports whether a call removes the file at a path. A tool with another required text removes
+// that from the file instead.
 func (f *Form) takesAway(n *node) bool {
 	if f.isRepository(n) || !has(f.about, []string{"delete", "remove", "rm", "rmdir", "move", "rename", "unlink"}) {
 		return false
@@ -317,7 +316,7 @@ func (f *Form) takesAway(n *node) bool {
 	})
 }
 
-// keeps reports whether a path is one that other calls want.
+// keeps reports whether other calls need a path.
 func (o Options) keeps(value any) bool {
 	return value == o.dir() || value == o.files() || value == o.repository() ||
 		slices.ContainsFunc(Files(), func(f File) bool { return !f.spare() && value == o.dir()+"/"+f.Path })

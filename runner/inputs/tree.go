@@ -333,7 +333,7 @@ func (b *builder) sizes(n *node, p place, of string) {
 	}
 }
 
-// maxOnes is how many optional properties are given by themselves.
+// maxOnes bounds the optional properties that are given by themselves.
 const maxOnes = 12
 
 // optional are the names of the optional properties of the arguments, when there

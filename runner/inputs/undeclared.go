@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// maxUndeclared is how often the errors of one tool may add to its schema.
+// maxUndeclared bounds the additions of errors to the schema of a tool.
 const maxUndeclared = 6
 
-// issue is how zod says what it misses (https://zod.dev, ZodIssue).
+// issue is zod's description of a missing value (https://zod.dev, ZodIssue).
 type issue struct {
 	Code, Expected string
 	Path           []any
 }
 
-// declare takes what a tool without properties in its schema asks for in an error, as if
-// the schema said so: libraries of two versions publish an empty schema of a tool that
-// goes by another. So it does with the members of an object of which the schema says nothing.
+// declare adds the properties that an error asks for to an empty schema, which some
+// combinations of library versions publish, and to objects without declared members.
 func (f *Form) declare(text string) {
 	root, _ := f.root.(map[string]any)
 	properties, _ := root["properties"].(map[string]any)

@@ -2,12 +2,12 @@ package inputs
 
 import "strings"
 
-// Ways has what one tool of a server has taught about its others, so that they are not all refused for the same
-// reason. All forms of a session share one; nil knows nothing.
+// Ways holds lessons of one tool that apply to the others of a server, so that not all are refused for the same
+// reason. All forms of a session share one; nil is empty.
 type Ways struct {
 	// absolute: an absolute path was accepted.
 	absolute bool
-	// endings are those that the names of files need, by the name of the argument.
+	// endings are the required extensions of files, by the name of the argument.
 	endings map[string][]string
 }
 

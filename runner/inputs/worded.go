@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// worded is the text of an error without the JSON that it is put in: what it says in
-// words, and the lists of what can be had. The names of members and codes would pass
-// for values.
+// worded extracts the prose and the lists of choices from the JSON of an error, because the names of its
+// members and its codes would pass for values.
 func worded(text string) string {
 	at := strings.IndexAny(text, "{[")
 	if at < 0 || !json.Valid([]byte(text[at:])) {
