@@ -18,24 +18,19 @@ import (
 const (
 	maxAttempts                  = 4096
 	maxSlowAttempts, maxSlowTime = 3, 8 * time.Second
-	// leastTried is with how few steps taken the guards of a target count as not tried.
-	leastTried = 8
-	// maxBases is how many directories of resources are tried.
-	maxBases = 3
-	// maxFollowers is how many targets are called behind an attempt that was accepted, maxFollowed
-	// how often in all.
-	maxFollowers = 2
-	maxFollowed  = 192
-	// maxCopied bounds what is kept of a description, a schema and a value, in bytes.
-	maxCopied = 8 << 10
+	leastTried                   = 8       // steps with which the guards of a target count as tried
+	maxBases                     = 3       // directories of resources
+	maxFollowers                 = 2       // targets that are called after an accepted attempt
+	maxFollowed                  = 192     // such calls in all
+	maxCopied                    = 8 << 10 // bytes of a description, a schema or a value
 )
 
 // Attacks say how far the attempts on the server's guards came.
 type Attacks struct {
-	// Taken is how many steps were taken of each series.
+	// Taken counts the steps of each series.
 	Taken map[report.Capability]int
-	// Untried are those on which nothing or next to nothing was tried, Ended is the one in whose attempt
-	// the server ended; the zero value where it did not.
+	// Untried are those with hardly any attempt, Ended is the one in whose attempt
+	// the server ended; the zero value for none.
 	Untried []report.Capability
 	Ended   report.Capability
 }

@@ -10,20 +10,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// The bounds of endurance: how often one target, or the lists, are asked, and all of them
-// together; how many texts of one are kept that are unlike those before, and from when on a call
-// is too slow to be made again.
 const (
-	maxRepeats    = 250
-	maxAllRepeats = 1250
-	maxUnlike     = 64
-	slowRepeat    = time.Second
+	maxRepeats    = 250         // of one target, or of the lists
+	maxAllRepeats = 1250        // of all targets
+	maxUnlike     = 64          // different texts of one target
+	slowRepeat    = time.Second // from which a call is too slow to be repeated
 )
 
-// endure repeats what was accepted, and the lists, without waiting until the server is
-// quiet: a server may be another one after so many calls. All calls of a target come one after the
-// other, so that what one leaves behind is of the same target. What fails here takes
-// nothing away from what the session has shown.
+// endure repeats accepted calls, and the lists, without waiting until the server is
+// quiet, because a server may change its behaviour after many calls. All calls of a target are consecutive, so that
+// late effects belong to the same target. A failure here does not make the session incomplete.
 func (s *session) endure(ctx context.Context) {
 	if s.options.Endure <= 0 || !s.result.Listed {
 		return
@@ -70,9 +66,9 @@ func (s *session) endure(ctx context.Context) {
 	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
 }
 
-// repeat makes the same call again and again, until the time is up, and returns how often; every other time
-// with other values, for a server may act on a few words, or count what it has not seen before. With an error nothing more is
-// to be asked.
+// repeat makes the same call until the time is up, and returns how often; every other time
+// with other values, because a server may react to certain words, or count new ones. After an error nothing more is
+// requested.
 func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
 	known := map[string]bool{}
@@ -92,7 +88,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 	return n, s.awaitQuiet(ctx)
 }
 
-// other is a call with the nth other values, where there are any.
+// other returns a call with the nth other values, if there are any.
 func (s *session) other(t *target, c inputs.Case, n int) inputs.Case {
 	if other, ok := inputs.Varied(t.input, c.Arguments, n, s.mark()); ok {
 		c.Arguments = other
@@ -101,7 +97,7 @@ func (s *session) other(t *target, c inputs.Case, n int) inputs.Case {
 	return c
 }
 
-// keep keeps an answer that is unlike those that are known.
+// keep keeps an answer that differs from the known ones.
 func (s *session) keep(got reply, c inputs.Case, known map[string]bool) {
 	kind, text := report.OutputError, got.said()
 	if got.accepted {
@@ -117,10 +113,10 @@ func (s *session) keep(got reply, c inputs.Case, known map[string]bool) {
 	}
 }
 
-// leastEcho is how long a text is, in bytes, that is known in an answer as one of the arguments.
+// leastEcho is the length of the shortest argument that is recognized in an answer, in bytes.
 const leastEcho = 8
 
-// unechoed is an answer without the texts of the arguments that it gives back.
+// unechoed returns an answer without the texts of the arguments that it repeats.
 func unechoed(answer string, arguments json.RawMessage) string {
 	var sent func(value any)
 	sent = func(value any) {
@@ -159,15 +155,15 @@ func (s *session) listRepeatedly(ctx context.Context, often int, end time.Time) 
 	return Later{}, false
 }
 
-// begin tells what is asked from now on.
+// begin reports the next request to Options.Progress.
 func (s *session) begin(method string, phase report.Phase, of report.Capability) {
 	if s.options.Progress != nil {
 		s.options.Progress(method, phase, of)
 	}
 }
 
-// WithoutDigits is a text, as far as it is kept, without its digits: texts that differ only in what they
-// count or measure are alike.
+// WithoutDigits returns the kept beginning of a text without its digits, so that texts that differ only in counts
+// and measures are equal.
 func WithoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -44,7 +44,7 @@ func (w *wire) learn(result json.RawMessage) {
 	}
 }
 
-// mirrors adds those of a schema, whose properties are reached by path.
+// mirrors adds those of a schema at a path.
 func mirrors(schema json.RawMessage, path []string, to []mirror) []mirror {
 	if len(path) > maxMirrorDepth {
 		return to
@@ -59,7 +59,7 @@ func mirrors(schema json.RawMessage, path []string, to []mirror) []mirror {
 	return to
 }
 
-// describe fills in what of a message has to be known to send it over HTTP.
+// describe fills in the fields of a message that HTTP needs.
 func (w *wire) describe(m *transport.Message) {
 	of := manifest.Object(m.Text)
 	m.Method = manifest.Text(of["method"])
@@ -85,7 +85,7 @@ func (w *wire) describe(m *transport.Message) {
 	}
 }
 
-// at is the value at a path; nil when there is none.
+// at returns the value at a path; nil for none.
 func at(value json.RawMessage, path []string) json.RawMessage {
 	for _, name := range path {
 		value = manifest.Object(value)[name]
@@ -93,8 +93,8 @@ func at(value json.RawMessage, path []string) json.RawMessage {
 	return value
 }
 
-// primitive is a value as the text of a header: a string, a boolean or an integer
-// that JavaScript can tell from others.
+// primitive returns a value as the text of a header: a string, a boolean or an integer
+// that JavaScript represents exactly.
 func primitive(raw json.RawMessage) (string, bool) {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {

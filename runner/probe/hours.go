@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// pace is the time between calls while hours go by: less than one of these hours.
+// pace is the time between calls on a fast clock: less than one hour of that.
 const pace = 15 * time.Millisecond
 
 // allHours waits until the second round may begin. Towards the end of that time it calls everything again and again,

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// linger watches what a server that listens, and so stays, does when its client has
-// left: it waits until the server has been quiet for Options.Idle, for at most
-// Options.Grace. Where nobody watches there is nothing to wait for.
+// linger watches a listening server after its client has left: it waits until the server has been
+// quiet for Options.Idle, for at most Options.Grace, unless the server is not watched.
 func (s *session) linger(ctx context.Context) {
 	if s.wire.conn.HTTP == nil || s.wire.conn.Active == nil {
 		return

@@ -13,26 +13,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// The bounds of one list. What exceeds them is an incomplete manifest.
+// The bounds of one list. A longer one makes the manifest incomplete.
 const (
 	maxPages     = 128
 	maxListed    = 10_000
 	maxListBytes = 32 << 20
-	// maxUnsteady is how often the lists are asked again because the server
-	// announced that they changed before anything was called.
+	// maxUnsteady bounds the repetition of the lists because the server
+	// announced a change before anything was called.
 	maxUnsteady = 3
 )
 
-// kind is how one kind of capability is listed and called.
+// kind describes how one kind of capability is listed.
 type kind struct {
-	of report.CapabilityKind
-	// capability is the member of the server's capabilities that stands for it.
-	capability string
+	of         report.CapabilityKind
+	capability string // member of the server's capabilities
 	method     string
-	// key is the member of the result that is the list.
-	key string
-	// changed is the notification that announces that the list did.
-	changed string
+	key        string // member of the result with the list
+	changed    string // notification that the list has changed
 }
 
 var kinds = []kind{
@@ -60,8 +57,7 @@ func (s *session) list(ctx context.Context) error {
 	return nil
 }
 
-// lists lists everything once; it is whole when every list is. The error is one
-// that ends the session.
+// lists lists everything once; whole: every list was complete. An error ends the session.
 func (s *session) lists(ctx context.Context) (m manifest.Manifest, whole bool, err error) {
 	whole = true
 	for _, k := range kinds {
@@ -123,14 +119,12 @@ func (s *session) patienceFor(ctx context.Context, k kind) time.Duration {
 	return limit
 }
 
-// unadvertisedTime is how long the list of tools may take of which a server does not
-// say that it has it.
+// unadvertisedTime bounds the list of tools of a server that advertises none.
 const unadvertisedTime = 2 * time.Second
 
-// listUnadvertised asks, when all else is done, a server for tools that says it has
-// none: clients exist that do not care what it says (the official SDKs by default),
-// and what is shown to them was not audited. What else comes of that is not held
-// against a server. The error is one that ends the session.
+// listUnadvertised requests at the end the tools of a server that advertises none:
+// some clients ignore the capabilities (the official SDKs by default), and would get
+// tools that were not audited. Other outcomes do not count. An error ends the session.
 func (s *session) listUnadvertised(ctx context.Context) error {
 	tools, before := kinds[0], s.result.Incomplete
 	if _, has := s.advertised[tools.capability]; has {
@@ -144,7 +138,7 @@ func (s *session) listUnadvertised(ctx context.Context) error {
 	return onlyFatal(err)
 }
 
-// pages follows one list through its pages. Whatever is wrong makes the list not whole.
+// pages reads one list page by page. A list with a fault is not whole.
 func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, whole bool, err error) {
 	seen, size := map[string]bool{}, 0
 	var params map[string]any
@@ -185,7 +179,7 @@ func (s *session) pages(ctx context.Context, k kind) (items []json.RawMessage, w
 	return items, false, nil
 }
 
-// array decodes a JSON array; not ok when raw is none.
+// array decodes a JSON array; false for anything else.
 func array(raw json.RawMessage) ([]json.RawMessage, bool) {
 	var items []json.RawMessage
 	err := json.Unmarshal(raw, &items)
@@ -195,8 +189,8 @@ func array(raw json.RawMessage) ([]json.RawMessage, bool) {
 // errNoList: the server does not know the method.
 var errNoList = errors.New("no such list")
 
-// page asks for one page. Without a result there is an error, which is entered
-// unless it is errNoList, or errTimeout of a list that an audit can do without.
+// page requests one page. Without a result there is an error, which makes the session incomplete
+// unless it is errNoList, or errTimeout of an optional list.
 func (s *session) page(ctx context.Context, k kind, params map[string]any) (map[string]json.RawMessage, error) {
 	raw, err := s.ask(ctx, query{phase: report.PhaseList, of: server, method: k.method, params: params, limit: s.patienceFor(ctx, k), lenient: k.optional()})
 	var refused *rpcError
@@ -215,7 +209,7 @@ func (s *session) page(ctx context.Context, k kind, params map[string]any) (map[
 	return nil, err
 }
 
-// onlyFatal is the error when the session cannot go on after it.
+// onlyFatal returns an error after which the session cannot go on; nil for any other.
 func onlyFatal(err error) error {
 	if fatal(err) && !errors.Is(err, errNoList) {
 		return err

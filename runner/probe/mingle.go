@@ -18,9 +18,9 @@ const (
 	mostCalls = 4
 )
 
-// mingle calls targets by turns, two by two in an order that is drawn, and then each of them several
-// times at once, as agents do, and then interrupts: a server may act on an order, or on what is not yet over. In turns each call is waited
-// for until the server is quiet, so that what it leaves behind is of its target.
+// mingle calls pairs of targets by turns in random order, and then each target several
+// times at once, as agents do: a server may react to an order, or to concurrent calls. In turns, it waits
+// until the server is quiet, so that late effects belong to their target.
 func (s *session) mingle(ctx context.Context, all []*target, most time.Duration) {
 	s.enduring = false
 	end := time.Now().Add(most)

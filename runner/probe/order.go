@@ -20,7 +20,7 @@ const (
 	changes
 	moves
 	destroys
-	ends // what others go by: a connection, a session, the server
+	ends // what other tools need: a connection, a session, the server
 )
 
 // rank orders the calls of a round: reads before writes, what makes things before

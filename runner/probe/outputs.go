@@ -43,7 +43,7 @@ func newOutputs() *outputs {
 	return &outputs{index: map[[sha256.Size]byte]int{}, unread: map[report.Capability]bool{}, of: server}
 }
 
-// begin says what is asked from now on.
+// begin sets the request in flight.
 func (o *outputs) begin(q query, id int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *outputs) asking() report.Capability {
 	return o.of
 }
 
-// answered keeps what a call was answered with.
+// answered keeps the answer to a call.
 func (o *outputs) answered(kind report.OutputKind, text string) {
 	o.mu.Lock()
 	method := o.method
@@ -114,7 +114,7 @@ func beginning(text string, limit int) string {
 	return strings.Clone(strings.ToValidUTF8(report.Head(text, limit), "?"))
 }
 
-// omit says that a text of the request in flight is not kept.
+// omit records that a text of the request in flight is not kept.
 func (o *outputs) omit() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// exercise calls everything, in Options.Rounds rounds. The error is one that ends
-// the session.
+// exercise calls everything in Options.Rounds rounds. An error ends the session.
 func (s *session) exercise(ctx context.Context) error {
 	for n := range s.options.Rounds {
 		if n == 1 {
@@ -28,9 +27,9 @@ func (s *session) exercise(ctx context.Context) error {
 	return nil
 }
 
-// round calls everything once, and then again what there are new arguments for,
-// until there is nothing new: one call often shows what another wants. What
-// takes things away comes after all else.
+// round calls everything once, and then again while there are new arguments,
+// because one call often returns values for another. Destructive tools come
+// last.
 func (s *session) round(ctx context.Context, n int, targets []*target) error {
 	all := ordered(targets)
 	for _, t := range all {
@@ -66,8 +65,8 @@ func (s *session) sweep(ctx context.Context, n int, targets []*target) (more boo
 	return more, nil
 }
 
-// turn returns what a target is called with next in a round; false when it has had
-// enough. The first call of a round repeats one where there is nothing new.
+// turn returns the next call of a target in a round; false when it has had
+// enough. Without new arguments, the first call of a round repeats an earlier one.
 func (s *session) turn(t *target, round int) (inputs.Case, bool) {
 	first := t.turns == 0
 	if s.enough(t, round, first) {
@@ -101,7 +100,7 @@ func (s *session) enough(t *target, round int, first bool) bool {
 	return t.out || t.sent >= share || t.slow() || t.sized == s.pool.Size() && !s.insists(t)
 }
 
-// mostInsisted is how often a tool is called in a round that has refused every call.
+// mostInsisted bounds the calls in a round of a tool that has refused every call.
 const mostInsisted = 4
 
 // insists reports whether a tool that has refused every call is called once more with the same arguments: the sinkhole
@@ -110,7 +109,7 @@ func (s *session) insists(t *target) bool {
 	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && t.accepted == 0 && t.answered > 0 && t.turns < mostInsisted
 }
 
-// fresh is the next new case of a target; false when there is none.
+// fresh returns the next new case of a target; false for none.
 func (s *session) fresh(t *target) (c inputs.Case, fresh bool) {
 	for {
 		c, fresh = t.form.Next(s.pool, s.mark())
@@ -120,7 +119,7 @@ func (s *session) fresh(t *target) (c inputs.Case, fresh bool) {
 	}
 }
 
-// paced is a case that takes no longer than need be, once a call was slow.
+// paced shortens the durations in a case, once a call was slow.
 func (t *target) paced(c inputs.Case) inputs.Case {
 	if t.slow() && t.schema != nil {
 		c.Arguments = hurried(t.schema, c.Arguments)
@@ -133,7 +132,7 @@ func (s *session) mark() inputs.Mark {
 	return inputs.Mark{Seed: s.options.Seed, Call: s.lastID + 1, Plain: s.options.Plain}
 }
 
-// repeated is the call to repeat, with the marks of the next request in place of
+// repeated returns the call to repeat, with the marks of the next request in place of
 // its own.
 func (s *session) repeated(t *target) inputs.Case {
 	was, is := inputs.Mark{Seed: s.options.Seed, Call: t.marked}, s.mark()
@@ -186,7 +185,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.keep(c, number, len(said(got.result)))
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if !c.Shape.Feeds() {
-		return nil // other tools are not to be called with what comes of it
+		return nil // its result is no source of values
 	}
 	s.pool.Result(t.source(), got.result)
 	if c.Shape.Proper() {
@@ -209,7 +208,7 @@ func (t *target) keep(c inputs.Case, number, shown int) {
 	}
 }
 
-// missed enters that a call was not answered. What was too slow is tried once more.
+// missed records that a call was not answered. A target that timed out is tried once more.
 func (s *session) missed(t *target, err error) {
 	switch {
 	case errors.Is(err, errTimeout):

@@ -10,8 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// maxRelists is how often the lists are asked once more because what is new in
-// them was called.
+// maxRelists bounds the repetition of the lists after new capabilities were called.
 const maxRelists = 3
 
 // Run holds one session. When the deadline of ctx passes, the session ends
@@ -30,8 +29,8 @@ func Run(ctx context.Context, conn Conn, options Options) (Result, error) {
 	return s.result, nil
 }
 
-// converse holds the session up to the idle time. It ends early when the
-// server is gone or the time is up, which request has then entered.
+// converse runs the session up to the idle time. It ends early when the
+// server is gone or the time is up, which Result.Incomplete then says.
 func (s *session) converse(ctx context.Context) {
 	advertised, ok := s.handshake(ctx)
 	if !ok {
@@ -128,7 +127,7 @@ func (s *session) listAgain(ctx context.Context) (is Later, ok bool, err error) 
 	return is, true, nil
 }
 
-// callNew calls what is new in a manifest, and tells how much that is.
+// callNew calls the new capabilities of a manifest, and returns their number.
 func (s *session) callNew(ctx context.Context, m manifest.Manifest) (int, error) {
 	known := len(s.targets)
 	if s.enlist(m) == 0 {
@@ -141,11 +140,11 @@ func (s *session) callNew(ctx context.Context, m manifest.Manifest) (int, error)
 	return len(fresh), s.round(ctx, s.options.Rounds, fresh)
 }
 
-// maxHeeded is how often the lists are asked between calls.
+// maxHeeded bounds the requests for lists between calls.
 const maxHeeded = 32
 
-// heed asks for the lists when the server says that they have changed, as clients do:
-// what it shows now it may have taken back when the calls are over.
+// heed requests the lists when the server announces a change, as clients do, because
+// the change may be reverted by the end of the calls.
 func (s *session) heed(ctx context.Context) error {
 	if s.heeded >= maxHeeded || !s.wire.hasChanged() {
 		return nil
@@ -154,7 +153,7 @@ func (s *session) heed(ctx context.Context) error {
 	return s.look(ctx)
 }
 
-// look asks for the lists between calls.
+// look requests the lists between calls.
 func (s *session) look(ctx context.Context) error {
 	if !s.result.Listed || !s.hasTime() {
 		return nil
@@ -170,7 +169,7 @@ func (s *session) look(ctx context.Context) error {
 	return err
 }
 
-// recall enters what had changed between the calls, where that was undone.
+// recall restores a change between the calls that was reverted.
 func (s *session) recall() {
 	if len(s.meanwhile.Drift.Changed) > 0 && len(s.result.Drift.Changed) == 0 {
 		s.result.Later = s.meanwhile
@@ -179,9 +178,8 @@ func (s *session) recall() {
 
 func (s *session) takeAnnounced() { maps.Copy(s.announced, s.wire.takeChanged()) }
 
-// compare enters how the lists differ. It was announced when that of every kind
-// that differs was. Resources are left out: they are a server's data, which calls
-// are there to change.
+// compare records the differences of the lists, and whether all of them were
+// announced. It leaves out resources, which are data that calls may change.
 func (s *session) compare(is *Later) {
 	before, after := s.result.Manifest.Report(), is.After.Report()
 	is.Announced = len(s.announced) > 0
@@ -200,7 +198,7 @@ func (s *session) compare(is *Later) {
 	}
 }
 
-// only is the part of a manifest that is of one kind.
+// only returns the part of a manifest of one kind.
 func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
 	switch kind {
 	case report.CapabilityTool:
@@ -212,7 +210,7 @@ func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
 	}
 }
 
-// finish closes stdin and sees the server off, after it was terminated if it is to be.
+// finish closes stdin and waits for the server to end.
 func (s *session) finish(ctx context.Context) {
 	if s.wire.conn.Terminate != nil {
 		s.wire.watch.closed()

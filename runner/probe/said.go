@@ -14,7 +14,7 @@ import (
 // texts, in the order in which a reader sees them.
 var spoken = []string{"systemPrompt", "message", "description", "data", "content", "contents", "messages"}
 
-// unspoken are members that tell a reader nothing.
+// unspoken are members without content for a reader.
 var unspoken = map[string]bool{
 	"isError": true, "resultType": true, "progressToken": true, "progress": true, "total": true, "level": true,
 	"mode": true, "maxTokens": true, "includeContext": true, "ttlMs": true, "cacheScope": true,
@@ -54,8 +54,8 @@ func rest(key string, raw json.RawMessage, texts []string) []string {
 	return []string{key + ": " + compact.String()}
 }
 
-// maxNested is how deep blocks lie in each other: a message has content, that has a
-// resource, that has a text.
+// maxNested bounds the nesting of blocks: a message has content, with a
+// resource, with a text.
 const maxNested = 3
 
 // blocks are the texts of one content block, or of a list of them.

@@ -24,7 +24,7 @@ var (
 	errGone = errors.New("the server is gone")
 )
 
-// server is the capability of what belongs to none.
+// server is the capability of requests that belong to none.
 var server = report.Capability{Kind: report.CapabilityServer}
 
 // session is one conversation and what it has shown so far.
@@ -84,17 +84,16 @@ type query struct {
 	params map[string]any
 	// arguments are those of a call.
 	arguments inputs.Case
-	// limit is how long the answer may take. Lenient: the session has not failed
-	// when that was too short.
+	// limit bounds the time for the answer. lenient: its end is not a failure of the session.
 	limit   time.Duration
 	lenient bool
-	// aside are the headers of one that is sent as somebody else.
+	// aside are the headers of a request that is sent like another client's.
 	aside http.Header
 	// again marks a call that was accepted before with the same arguments.
 	again bool
 }
 
-// request sends one request that is no call: see ask.
+// request sends a request other than a call: see ask.
 func (s *session) request(
 	ctx context.Context, phase report.Phase, of report.Capability, method string, params map[string]any,
 ) (json.RawMessage, error) {
@@ -164,8 +163,8 @@ func (s *session) withProgress(q query, params map[string]any) map[string]any {
 	return with
 }
 
-// await waits for a response. When the server's main process ends, what it
-// wrote last may still be on its way: that much is waited for.
+// await waits for a response. After the end of the server's main process, it still
+// waits for output on its way.
 func (s *session) await(ctx context.Context, response <-chan received, limit time.Duration) received {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -192,8 +191,8 @@ func (s *session) await(ctx context.Context, response <-chan received, limit tim
 	}
 }
 
-// unanswered enters why a request has no response. That one call has none is a gap of
-// what was called; see reportUncalled.
+// unanswered records why a request has no response. A single call without one does not make the session
+// incomplete; see reportUncalled.
 func (s *session) unanswered(q query, err error) {
 	if q.phase == report.PhaseCall && !fatal(err) {
 		s.silent = cmp.Or(s.silent, s.silence(q, err))
@@ -205,8 +204,7 @@ func (s *session) unanswered(q query, err error) {
 	}
 }
 
-// silence returns why a request has no response; the zero value where the session has
-// lost nothing by that.
+// silence returns why a request has no response; the zero value if the session needs none.
 func (s *session) silence(q query, err error) report.Incomplete {
 	what := label(q.method, q.of)
 	instead := s.wire.insteadOf()
@@ -269,7 +267,7 @@ func incomplete(reason report.Reason, format string, args ...any) report.Incompl
 	return report.Incomplete{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// failed enters why the session is incomplete. The first reason stands.
+// failed records why the session is incomplete, and keeps the first reason.
 func (s *session) failed(why report.Incomplete) {
 	s.result.Incomplete = cmp.Or(s.result.Incomplete, why)
 }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// awaitQuiet waits after a response until the server is quiet, so that what it still
-// does is told from what the next request makes it do. How it ended is entered
-// into the last exchange of the ledger.
+// awaitQuiet waits after a response until the server is quiet, so that its late effects are not
+// attributed to the next request. It records the outcome in the last exchange of the ledger.
 func (s *session) awaitQuiet(ctx context.Context) error {
 	start := time.Now()
 	quiet, most := s.window()
@@ -30,7 +29,7 @@ func (s *session) awaitQuiet(ctx context.Context) error {
 	}
 }
 
-// window returns how long the server has to be quiet, and how long that is waited for.
+// window returns the silence to wait for, and the bound on the wait.
 func (s *session) window() (quiet, most time.Duration) {
 	if s.enduring {
 		return 0, 0
@@ -51,12 +50,11 @@ func (s *session) active() time.Time {
 	return s.wire.conn.Active()
 }
 
-// timerSlack is by how much a timer may be early, as far as we can tell.
+// timerSlack bounds how early a timer may seem to be.
 const timerSlack = 100 * time.Millisecond
 
-// enter notes when the wait after the last exchange ended, and whether the server
-// was still at work, or will be by itself, and when. It began to wait for its timer
-// after it had answered.
+// enter records when the wait after the last exchange ended, whether the server
+// was still busy, and when its timer will fire, which it set after it had answered.
 func (s *session) enter(answered, at time.Time, busy bool) {
 	n := len(s.result.Ledger)
 	if n == 0 {

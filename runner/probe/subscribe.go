@@ -7,12 +7,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// maxSubscriptions is how many resources are subscribed to. All of them count as
-// listed.
+// maxSubscriptions bounds the subscriptions. All resources count as listed.
 const maxSubscriptions = 32
 
-// setLevel asks a server that logs for all of its log. One that refuses that has
-// lost nothing.
+// setLevel requests the complete log of a server that logs. A refusal does not count.
 func (s *session) setLevel(ctx context.Context) error {
 	if _, has := s.advertised["logging"]; !has || s.options.Discover {
 		return nil

@@ -48,8 +48,8 @@ type target struct {
 	spent, slowest, limit time.Duration
 }
 
-// slowCall is from when on a call is slow: whatever is, is called once a round, and where that is
-// known from an earlier session, in slowRounds only.
+// slowCall is the least time of a slow call. A slow target is called once in each round, and if an earlier session has
+// shown that it is slow, in slowRounds only.
 const (
 	slowCall   = 2 * time.Second
 	slowRounds = 2
@@ -60,8 +60,8 @@ func (t *target) slow() bool { return t.timeouts > 0 || t.slowest >= slowCall }
 // source names the target where a value came from.
 func (t *target) source() string { return t.of.String() }
 
-// enlist makes targets of what is listed and is none yet, and tells how many.
-// What is listed twice is one.
+// enlist makes targets of the new items of a manifest, and returns their number.
+// An item that is listed twice makes one.
 func (s *session) enlist(m manifest.Manifest) int {
 	before, pages := len(s.targets), []string{}
 	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
@@ -172,7 +172,7 @@ func (s *session) excluded(of report.Capability, item manifest.Item) string {
 	return ""
 }
 
-// readOnlyHinted reports whether a tool says of itself that it only reads.
+// readOnlyHinted reports whether a tool has the hint that it only reads.
 func readOnlyHinted(item manifest.Item) bool { return hinted(item, "readOnlyHint") }
 
 func hinted(item manifest.Item, hint string) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
-// taskLife is for how long a server is asked to keep a task.
+// taskLife is the requested lifetime of a task.
 const taskLife = 10 * time.Minute
 
 // hasTasks reports whether tools that can only be called as tasks can be called:
@@ -19,9 +19,9 @@ func (s *session) hasTasks() bool {
 	return transport.RevisionOf(s.result.ProtocolVersion).Tasks && manifest.Object(requests["tools"])["call"] != nil
 }
 
-// awaitTask has the result of the task that a call was answered with (specification
-// 2025-11-25, basic/utilities/tasks): tasks/result is answered when the task is at
-// its end, so that there is nothing to poll for. It is asked how it goes once.
+// awaitTask returns the result of the task that a call created (specification
+// 2025-11-25, basic/utilities/tasks): tasks/result is answered at the end of the task,
+// so there is nothing to poll for. It requests the status once.
 func (s *session) awaitTask(ctx context.Context, q query, created json.RawMessage) (json.RawMessage, error) {
 	id := manifest.Object(manifest.Object(created)["task"])["taskId"]
 	if manifest.Text(id) == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
-// maxKnown is how many tools that no list has are called with arguments.
+// maxKnown bounds the unlisted tools that are called with arguments.
 const maxKnown = 16
 
 // callUnlisted calls tools by names that no list has: those of Plan.Unlisted, and those in the server's own

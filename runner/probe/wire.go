@@ -17,16 +17,16 @@ import (
 // errTooLong: a message came that cannot be read.
 var errTooLong = fmt.Errorf("a message of the server is longer than %d MiB", transport.MaxMessage>>20)
 
-// wire tells messages apart, and knows which are waited for. The transport under it
+// wire dispatches messages and matches responses to requests. The transport under it
 // moves them, and calls its methods Receive, See, Refuse and Fail.
 type wire struct {
 	conn   Conn
 	answer func(message) any
-	// heard is told the notifications.
+	// heard is called for each notification.
 	heard func(message)
 	under transport.Transport
 	watch watch
-	// ended is closed when nothing will come any more.
+	// ended is closed when the server can send nothing more.
 	ended <-chan struct{}
 
 	mu        sync.Mutex
@@ -54,7 +54,7 @@ func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 	return w
 }
 
-// transport returns that which the connection is made for.
+// transport makes the transport of the connection.
 func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
 		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w.conn.Long, w)
@@ -66,8 +66,7 @@ func (w *wire) transport() transport.Transport {
 	return transport.StreamableHTTP(endpoint, w)
 }
 
-// open makes ready for the first message. Errors: *transport.Error, that of ctx, and
-// errTimeout.
+// open prepares for the first message. It returns *transport.Error, ctx.Err() or errTimeout.
 func (w *wire) open(ctx context.Context, agent string, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -78,7 +77,7 @@ func (w *wire) open(ctx context.Context, agent string, limit time.Duration) erro
 	return err
 }
 
-// agree sets the revision that is spoken from now on.
+// agree sets the negotiated revision.
 func (w *wire) agree(version string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +88,7 @@ func (w *wire) agree(version string) {
 // send queues one message and returns its range in the bytes that are sent.
 func (w *wire) send(v any) (start, end int64, err error) { return w.sendAs(nil, v) }
 
-// sendAs sends it as somebody else does, where these have headers.
+// sendAs sends a message like another client, with that client's headers; nil for our own.
 func (w *wire) sendAs(header http.Header, v any) (start, end int64, err error) {
 	text, err := encode(v)
 	if err != nil {
@@ -115,13 +114,13 @@ func (w *wire) stateless() bool {
 	return transport.RevisionOf(w.version).Stateless
 }
 
-// close takes leave of the server once everything queued is sent.
+// close sends the queued messages and ends the conversation.
 func (w *wire) close() {
 	w.watch.closed()
 	w.under.Close()
 }
 
-// outlet returns what the server's messages come by.
+// outlet names the channel of the server's messages.
 func (w *wire) outlet() string {
 	if w.conn.HTTP == nil {
 		return "stdout"
@@ -129,8 +128,8 @@ func (w *wire) outlet() string {
 	return "stream of events"
 }
 
-// parted is closed when leave was taken of a server that stays: nil over stdio, where
-// it is to exit.
+// parted is closed when the conversation with a listening server has ended; nil over stdio, where
+// the server should exit.
 func (w *wire) parted() <-chan struct{} {
 	if w.conn.HTTP == nil {
 		return nil
@@ -144,8 +143,8 @@ func (w *wire) abort() {
 	w.under.Abort()
 }
 
-// expect makes the wire hand the response to id to the returned channel, and
-// no response to any earlier request.
+// expect returns a channel for the response to a request, and gives up on earlier
+// requests.
 func (w *wire) expect(id int) <-chan received {
 	w.forget()
 	w.mu.Lock()
@@ -156,7 +155,7 @@ func (w *wire) expect(id int) <-chan received {
 	return w.response
 }
 
-// beside sends a request that nothing waits for, and returns where it begins.
+// beside sends a request without waiting for its response, and returns its position.
 func (w *wire) beside(id int, v any) (start int64, err error) {
 	w.watch.sent(id)
 	start, _, err = w.send(v)
@@ -173,7 +172,7 @@ func (w *wire) forget() {
 	w.under.Cancel(id)
 }
 
-// Receive takes what should be a message.
+// Receive takes a line that should be a message.
 func (w *wire) Receive(l transport.Line) {
 	w.watch.came(l)
 	w.See(l)
@@ -189,14 +188,14 @@ func (w *wire) Receive(l transport.Line) {
 	w.receive(l)
 }
 
-// See takes what came, for whoever looks for something in it.
+// See passes a line on to Conn.Received.
 func (w *wire) See(l transport.Line) {
 	if w.conn.Received != nil {
 		w.conn.Received(l.Text, l.End)
 	}
 }
 
-// batch takes a batch apart, where the revision has them.
+// batch splits a batch, if the revision has them.
 func (w *wire) batch(l transport.Line) ([]json.RawMessage, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +211,7 @@ func (w *wire) receive(l transport.Line) {
 	switch {
 	case l.TooLong:
 		w.pollute(l)
-		if id := idOf(l.Text); id == "" || w.waitsFor(id) { // else it is one that came too late
+		if id := idOf(l.Text); id == "" || w.waitsFor(id) { // otherwise it comes too late
 			w.deliver(received{err: errTooLong, end: l.End})
 		}
 	case !ok:
@@ -231,8 +230,7 @@ func (w *wire) receive(l transport.Line) {
 	}
 }
 
-// idOf returns the id of a message of which only the beginning is there; "" where that
-// does not show it.
+// idOf returns the id in the beginning of a message; "" if it is not there.
 func idOf(text []byte) string {
 	from := json.NewDecoder(bytes.NewReader(text))
 	if start, err := from.Token(); err != nil || start != json.Delim('{') {
@@ -251,8 +249,8 @@ func idOf(text []byte) string {
 	return ""
 }
 
-// respond hands a response on when it is the one that is waited for. An error with
-// a null id is about a request that the server could not read: ours is the only one.
+// respond delivers the response to the current request. An error with
+// a null id is about a request that the server could not read, which can only be the current one.
 func (w *wire) respond(m message, end int64) {
 	if w.waitsFor(string(m.id)) || (string(m.id) == "null" && m.err != nil) {
 		w.deliver(received{message: m, end: end})
@@ -275,8 +273,8 @@ func (w *wire) deliver(r received) {
 	}
 }
 
-// Refuse takes an HTTP status that is no success. A JSON-RPC error in the body says
-// more, unless the session has ended.
+// Refuse takes an HTTP status other than success. A JSON-RPC error in the body
+// takes precedence, unless the session has ended.
 func (w *wire) Refuse(id string, body transport.Line, why *transport.Error) {
 	if !w.waitsFor(id) {
 		return
@@ -288,12 +286,12 @@ func (w *wire) Refuse(id string, body transport.Line, why *transport.Error) {
 	w.deliver(received{err: why, end: body.End})
 }
 
-// exitTime is how long the end of the server's process may be in coming after that of
+// exitTime bounds the wait for the end of the server's process after that of
 // a connection.
 const exitTime = time.Second
 
-// Fail takes why a request will have no answer. It tells the end of the server from
-// that of a connection.
+// Fail takes the reason why a request will have no answer. It checks whether the server has ended, or only
+// a connection.
 func (w *wire) Fail(id string, why *transport.Error) {
 	if !w.waitsFor(id) {
 		return
@@ -323,7 +321,7 @@ func (w *wire) pollute(l transport.Line) {
 	}
 }
 
-// insteadOf is the first bad line that came in place of the response.
+// insteadOf returns the first bad line that came in place of the response.
 func (w *wire) insteadOf() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -336,7 +334,7 @@ func (w *wire) polluted() Pollution {
 	return w.pollution
 }
 
-// toolsChanged and the others announce that a list is no longer what it was.
+// Notifications that a list has changed.
 const (
 	toolsChanged     = "notifications/tools/list_changed"
 	resourcesChanged = "notifications/resources/list_changed"
@@ -359,7 +357,7 @@ func (w *wire) hasChanged() bool {
 	return len(w.changed) > 0
 }
 
-// takeChanged returns the announcements that came since it was last asked.
+// takeChanged returns the announcements since the last call.
 func (w *wire) takeChanged() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -368,8 +366,7 @@ func (w *wire) takeChanged() map[string]bool {
 	return changed
 }
 
-// encode is json.Marshal and a newline, without escapes for HTML: servers
-// shall see a "<" as one.
+// encode is json.Marshal and a newline, without escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
