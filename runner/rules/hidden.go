@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -44,21 +45,26 @@ func hiddenDraft(in Input, of report.Capability, field, when string, h poison.Hi
 	return d
 }
 
-// alsoHidden reports whether the rules about hidden text find a passage as well, which says more than
-// that it directs the model.
-func alsoHidden(text string, in poison.Place, quote string) bool {
-	passage := letters(poison.Plain(quote))
-	for _, way := range poison.Ways {
-		if in == poison.Answered && way == poison.WayMarkup {
-			continue // another rule judges what directs a model
-		}
-		for _, h := range poison.Hide(text, in, way) {
-			if says := letters(h.Says); says != "" && (strings.Contains(says, passage) || strings.Contains(passage, says)) {
-				return true
+// alsoHidden returns a check whether the rules about hidden text find a passage of a text as well, which says more
+// than that it directs the model. It searches the text once, for any number of passages.
+func alsoHidden(text string, in poison.Place) func(quote string) bool {
+	hidden := sync.OnceValue(func() (all []string) {
+		for _, way := range poison.Ways {
+			if in == poison.Answered && way == poison.WayMarkup {
+				continue // another rule judges what directs a model
+			}
+			for _, h := range poison.Hide(text, in, way) {
+				if says := letters(h.Says); says != "" {
+					all = append(all, says)
+				}
 			}
 		}
+		return all
+	})
+	return func(quote string) bool {
+		passage := letters(poison.Plain(quote))
+		return slices.ContainsFunc(hidden(), func(says string) bool { return strings.Contains(says, passage) || strings.Contains(passage, says) })
 	}
-	return false
 }
 
 // letters returns only the letters of a text, in lower case.

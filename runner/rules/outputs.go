@@ -20,10 +20,10 @@ func findInjected(in Input) []draft {
 	free := freeArguments(in.Manifest)
 	for _, out := range in.Outputs {
 		text := ownWords(out)
-		injections := poison.Inject(text)
+		injections, hidden := poison.Inject(text), alsoHidden(text, poison.Answered)
 		for _, injection := range injections {
 			slight := prompting(out) && !injection.Grave && !slices.Contains(injection.Means, poison.MeansOverride)
-			if slight || alsoHidden(text, poison.Answered, injection.Quote) {
+			if slight || hidden(injection.Quote) {
 				continue
 			}
 			severity := report.SeverityMedium
@@ -49,13 +49,17 @@ func findAuthored(in Input, out Output, text string) []draft {
 	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Parameters: free, Free: free, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
-	prose := proseOf(out, text)
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
+	prose := text
+	if aside(out) || json.Valid([]byte(text)) || defines(text) {
+		prose = plainly(text)
+	}
+	hidden := alsoHidden(prose, poison.Answered)
 	for _, f := range poison.Read(prose, context) {
 		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
 		switch {
 		case f.Technique == poison.SensitiveData, f.Technique == poison.Redirection, f.Technique == poison.ContextRequest, ordered && aside(out):
-			if f.Confidence >= leastSure && !alsoHidden(prose, poison.Answered, f.Quote) {
+			if f.Confidence >= leastSure && !hidden(f.Quote) {
 				return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(f.Quote), f.Quote)}
 			}
 		}

@@ -72,8 +72,9 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		found := poison.Read(is, poison.Context{
 			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds, Family: named.family,
 		})
+		hidden := alsoHidden(is, poison.Declared)
 		for _, f := range found {
-			if !alsoHidden(is, poison.Declared, f.Quote) && !in.reads(of, f.Place) {
+			if !hidden(f.Quote) && !in.reads(of, f.Place) {
 				all = append(all, directive{of: of, field: field, Finding: f})
 			}
 		}
