@@ -1,7 +1,6 @@
 package report
 
 // Transport is how an MCP server is talked to.
-// +kubebuilder:validation:MaxLength=64
 type Transport string
 
 // The transports (specification 2025-11-25, basic/transports).
@@ -28,7 +27,6 @@ type Endpoint struct {
 }
 
 // Calls says which of the tools may be called.
-// +kubebuilder:validation:MaxLength=64
 type Calls string
 
 // The choices.
@@ -44,7 +42,6 @@ const (
 var CallsChoices = []Calls{CallsAll, CallsReadOnlyHinted, CallsNever}
 
 // Depth says which launches an audit makes, and how long they may take.
-// +kubebuilder:validation:MaxLength=64
 type Depth string
 
 // The depths.
@@ -68,10 +65,12 @@ type ProbeRun struct {
 	// +kubebuilder:validation:Format=int32
 	Rounds int `json:"rounds"`
 	// calls says which tools could be called: All, ReadOnlyHinted or Never.
+	// +kubebuilder:validation:MaxLength=64
 	Calls Calls `json:"calls"`
 	// depth says which launches were planned: Quick, Standard or Deep. Absent in reports of
 	// earlier versions.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Depth Depth `json:"depth,omitempty"`
 	// launches is how often the server was launched.
 	// +kubebuilder:validation:Format=int32

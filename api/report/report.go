@@ -69,6 +69,7 @@ type Report struct {
 	// tracer is the program that traced the system calls.
 	Tracer Component `json:"tracer"`
 	// network says what the sandbox did with connections to the outside.
+	// +kubebuilder:validation:MaxLength=64
 	Network Network `json:"network"`
 	// probe is how the server was exercised.
 	// +optional
@@ -164,6 +165,7 @@ type ServerRun struct {
 	ProtocolVersion string `json:"protocolVersion,omitempty" cap:"256" counted:"server.protocolVersion"`
 	// transport is Stdio, StreamableHTTP or SSE.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Transport Transport `json:"transport,omitempty"`
 	// detected is where an audit with transport Auto, which got no answer on stdout, found the
 	// server to listen for MCP.
@@ -254,7 +256,6 @@ type Component struct {
 }
 
 // Network says what the sandbox did with connections to the outside.
-// +kubebuilder:validation:MaxLength=64
 type Network string
 
 // The networks.

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -83,10 +84,12 @@ type AuditedExercise struct {
 	// digest is a SHA-256 over all of spec.probe.
 	Digest Digest `json:"digest"`
 	// network says what the server could reach.
-	Network NetworkMode `json:"network"`
+	// +kubebuilder:validation:Enum=Sinkhole;Deny;Allow
+	Network report.Network `json:"network"`
 	// calls says which tools could be called; empty stands for the default, All.
 	// +optional
-	Calls ProbeCalls `json:"calls,omitempty"`
+	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
+	Calls report.Calls `json:"calls,omitempty"`
 	// rounds is how often everything was exercised.
 	Rounds int32 `json:"rounds"`
 	// maxCallsPerTool is the most calls of one tool over all rounds.
@@ -105,10 +108,12 @@ type AuditedExercise struct {
 	Timeout metav1.Duration `json:"timeout,omitzero"`
 	// depth is Quick, Standard or Deep, see spec.probe.depth.
 	// +optional
-	Depth ProbeDepth `json:"depth,omitempty"`
+	// +kubebuilder:validation:Enum=Quick;Standard;Deep
+	Depth report.Depth `json:"depth,omitempty"`
 	// attack is Off if the server's guards were not to be tried.
 	// +optional
-	Attack ProbeAttack `json:"attack,omitempty"`
+	// +kubebuilder:validation:Enum=On;Off
+	Attack plan.Attack `json:"attack,omitempty"`
 }
 
 // Pin returns the reference with which a workload gets the audited image, such as

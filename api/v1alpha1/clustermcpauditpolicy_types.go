@@ -151,7 +151,8 @@ type BaselineTemplate struct {
 type ProbeTemplate struct {
 	// calls says which tools may be called: All, ReadOnlyHinted or Never.
 	// +optional
-	Calls ProbeCalls `json:"calls,omitempty"`
+	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
+	Calls report.Calls `json:"calls,omitempty"`
 
 	// rounds is how often everything is exercised, from 1 to 10.
 	// +optional

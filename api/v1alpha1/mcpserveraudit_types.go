@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -143,13 +144,15 @@ type Sandbox struct {
 	// what the Pod's network policies permit.
 	// +optional
 	// +kubebuilder:default=Sinkhole
-	Network NetworkMode `json:"network,omitempty"`
+	// +kubebuilder:validation:Enum=Sinkhole;Deny;Allow
+	Network report.Network `json:"network,omitempty"`
 
 	// tracer is the program that traces the system calls. Auto, the default, is Strace if the
 	// runner's image has it, else Ptrace.
 	// +optional
 	// +kubebuilder:default=Auto
-	Tracer Tracer `json:"tracer,omitempty"`
+	// +kubebuilder:validation:Enum=Auto;Strace;Ptrace
+	Tracer plan.Tracer `json:"tracer,omitempty"`
 
 	// resources of the server's container.
 	// +optional
@@ -165,29 +168,6 @@ type Sandbox struct {
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 }
-
-// NetworkMode is Sinkhole, Deny or Allow.
-// +kubebuilder:validation:Enum=Sinkhole;Deny;Allow
-type NetworkMode string
-
-// The network modes.
-const (
-	NetworkSinkhole NetworkMode = "Sinkhole"
-	NetworkDeny     NetworkMode = "Deny"
-	NetworkAllow    NetworkMode = "Allow"
-)
-
-// Tracer is Auto, Strace or Ptrace.
-// +kubebuilder:validation:Enum=Auto;Strace;Ptrace
-type Tracer string
-
-// The tracers.
-const (
-	TracerAuto   Tracer = "Auto"
-	TracerStrace Tracer = "Strace"
-	// TracerPtrace is the runner's own tracer. If it dies, the kernel kills the server.
-	TracerPtrace Tracer = "Ptrace"
-)
 
 // SandboxResources limits the resources of the server's container.
 type SandboxResources struct {

@@ -3,6 +3,9 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // Probe says how the server is exercised. Every field has a default.
@@ -13,7 +16,8 @@ type Probe struct {
 	// any. If a capability is left out, the verdict is Inconclusive instead of Pass, with reason
 	// NotExercised.
 	// +optional
-	Calls ProbeCalls `json:"calls,omitempty"`
+	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
+	Calls report.Calls `json:"calls,omitempty"`
 
 	// rounds is how often everything is exercised, from 1 to 10; 3 by default. More rounds can
 	// expose a server that only misbehaves after some calls.
@@ -69,47 +73,17 @@ type Probe struct {
 	// Deep also gives each bounded launch four times the time; raise spec.timeout with it.
 	// +optional
 	// +kubebuilder:default=Standard
-	Depth ProbeDepth `json:"depth,omitempty"`
+	// +kubebuilder:validation:Enum=Quick;Standard;Deep
+	Depth report.Depth `json:"depth,omitempty"`
 
 	// attack says whether the server is launched once more to try its guards: each tool is
 	// called with arguments that it should refuse. What the server does then only counts for
 	// findings about its guards. On by default; a server with a URL is never attacked.
 	// +optional
 	// +kubebuilder:default=On
-	Attack ProbeAttack `json:"attack,omitempty"`
+	// +kubebuilder:validation:Enum=On;Off
+	Attack plan.Attack `json:"attack,omitempty"`
 }
-
-// ProbeDepth is Quick, Standard or Deep.
-// +kubebuilder:validation:Enum=Quick;Standard;Deep
-type ProbeDepth string
-
-// The choices, as package report has them.
-const (
-	ProbeDepthQuick    ProbeDepth = "Quick"
-	ProbeDepthStandard ProbeDepth = "Standard"
-	ProbeDepthDeep     ProbeDepth = "Deep"
-)
-
-// ProbeAttack is On or Off.
-// +kubebuilder:validation:Enum=On;Off
-type ProbeAttack string
-
-// The choices, as package plan has them.
-const (
-	ProbeAttackOn  ProbeAttack = "On"
-	ProbeAttackOff ProbeAttack = "Off"
-)
-
-// ProbeCalls is All, ReadOnlyHinted or Never.
-// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
-type ProbeCalls string
-
-// The choices, as package report has them.
-const (
-	ProbeCallsAll            ProbeCalls = "All"
-	ProbeCallsReadOnlyHinted ProbeCalls = "ReadOnlyHinted"
-	ProbeCallsNever          ProbeCalls = "Never"
-)
 
 // MaxInputBytes bounds the JSON of all arguments of probe.inputs together. The API cannot
 // enforce it: an audit with more is Inconclusive.

@@ -39,7 +39,8 @@ type Server struct {
 	// of MCP revision 2024-11-05. With image, Auto uses stdin and stdout, or, if the server does
 	// not answer there, a port on which it was seen to listen. With url, Auto is StreamableHTTP.
 	// +optional
-	Transport Transport `json:"transport,omitempty"`
+	// +kubebuilder:validation:Enum=Auto;Stdio;StreamableHTTP;SSE
+	Transport report.Transport `json:"transport,omitempty"`
 
 	// port on which a server with an image listens, from 1 to 65535. The audit waits until it
 	// does, but does not configure the server: use args or env for that. Required with
@@ -122,27 +123,15 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// Transport is Auto, Stdio, StreamableHTTP or SSE.
-// +kubebuilder:validation:Enum=Auto;Stdio;StreamableHTTP;SSE
-type Transport string
-
-// The transports, as package report has them, and plan.TransportAuto.
-const (
-	TransportAuto           Transport = "Auto"
-	TransportStdio          Transport = "Stdio"
-	TransportStreamableHTTP Transport = "StreamableHTTP"
-	TransportSSE            Transport = "SSE"
-)
-
 // Speaks returns the transport of the server, or its default.
-func (s Server) Speaks() Transport {
+func (s Server) Speaks() report.Transport {
 	switch {
-	case s.Transport != "" && s.Transport != TransportAuto:
+	case s.Transport != "" && s.Transport != plan.TransportAuto:
 		return s.Transport
 	case s.URL != "":
-		return TransportStreamableHTTP
+		return report.TransportStreamableHTTP
 	}
-	return TransportAuto
+	return plan.TransportAuto
 }
 
 // Endpoint returns the path of the endpoint, or its default; empty if there is none or it is
@@ -151,5 +140,5 @@ func (s Server) Endpoint() string {
 	if s.Path != "" || s.URL != "" {
 		return s.Path
 	}
-	return plan.ByName(report.Transport(s.Speaks())).Path
+	return plan.ByName(s.Speaks()).Path
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
@@ -65,7 +66,7 @@ var _ = Describe("MCPServerAudit", func() {
 		audit.Spec.Probe.Seed = 1
 		Expect(api.Create(ctx, audit)).To(Succeed())
 		Expect(audit.Spec.Probe).To(Equal(v1alpha1.Probe{
-			Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1, Depth: v1alpha1.ProbeDepthStandard, Attack: v1alpha1.ProbeAttackOn,
+			Rounds: 3, MaxCallsPerTool: 24, CallTimeout: metav1.Duration{Duration: 30 * time.Second}, Seed: 1, Depth: report.DepthStandard, Attack: plan.AttackOn,
 		}))
 	})
 
@@ -114,27 +115,27 @@ var _ = Describe("MCPServerAudit", func() {
 			}
 		}),
 		Entry("streamable HTTP", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Port = v1alpha1.TransportStreamableHTTP, 8080
+			s.Server.Transport, s.Server.Port = report.TransportStreamableHTTP, 8080
 		}),
 		Entry("a port without a transport", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Port = 80 }),
 		Entry("Auto at a path", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Path = v1alpha1.TransportAuto, "/v1"
+			s.Server.Transport, s.Server.Path = plan.TransportAuto, "/v1"
 		}),
 		Entry("Auto with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: v1alpha1.TransportAuto}
+			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: plan.TransportAuto}
 		}),
 		Entry("SSE at a path", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 65535, "/v1/sse?a=b"
+			s.Server.Transport, s.Server.Port, s.Server.Path = report.TransportSSE, 65535, "/v1/sse?a=b"
 		}),
 		Entry("a URL", elsewhere("https://mcp.example.com/mcp")),
 		Entry("a URL of the cluster", elsewhere("http://notes.team-a.svc:8080")),
 		Entry("a URL with an address", elsewhere("http://[fd00::1]:8080/mcp?tenant=a@b")),
 		Entry("a URL over SSE", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/sse", Transport: v1alpha1.TransportSSE}
+			s.Server = v1alpha1.Server{URL: "https://mcp.example.com/sse", Transport: report.TransportSSE}
 		}),
 		Entry("everything about the probe", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Probe = v1alpha1.Probe{
-				Calls: v1alpha1.ProbeCallsNever, Rounds: 10, MaxCallsPerTool: 1000, CallTimeout: metav1.Duration{Duration: 10 * time.Minute},
+				Calls: report.CallsNever, Rounds: 10, MaxCallsPerTool: 1000, CallTimeout: metav1.Duration{Duration: 10 * time.Minute},
 				Inputs:    []v1alpha1.ToolInput{{Tool: "open", Arguments: runtime.RawExtension{Raw: []byte(`{}`)}}},
 				SkipTools: []string{"reset"}, Seed: -1,
 			}
@@ -189,23 +190,23 @@ var _ = Describe("MCPServerAudit", func() {
 		Entry("a variable twice", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server.Env = []v1alpha1.EnvVar{{Name: "A"}, {Name: "A"}}
 		}, "Duplicate value"),
-		Entry("HTTP without a port", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = v1alpha1.TransportStreamableHTTP },
+		Entry("HTTP without a port", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = report.TransportStreamableHTTP },
 			"port is required with transport StreamableHTTP or SSE: set it to the port that the server listens on"),
 		Entry("a path with Stdio", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Path = v1alpha1.TransportStdio, "/mcp"
+			s.Server.Transport, s.Server.Path = report.TransportStdio, "/mcp"
 		}, "set transport to Auto, StreamableHTTP or SSE"),
 		Entry("a relative path", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 80, "sse"
+			s.Server.Transport, s.Server.Port, s.Server.Path = report.TransportSSE, 80, "sse"
 		}, "path must begin with /"),
 		Entry("a path with a blank", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Port, s.Server.Path = v1alpha1.TransportSSE, 80, "/a b"
+			s.Server.Transport, s.Server.Port, s.Server.Path = report.TransportSSE, 80, "/a b"
 		}, "path must begin with /"),
 		Entry("no such port", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server.Transport, s.Server.Port = v1alpha1.TransportSSE, 65536
+			s.Server.Transport, s.Server.Port = report.TransportSSE, 65536
 		}, "should be less than or equal to 65535"),
 		Entry("an unknown transport", func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport = "WebSocket" }, "supported values"),
 		Entry("Stdio with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
-			s.Server = v1alpha1.Server{URL: "http://a/", Transport: v1alpha1.TransportStdio}
+			s.Server = v1alpha1.Server{URL: "http://a/", Transport: report.TransportStdio}
 		}, "transport Stdio needs an image to run"),
 		Entry("a port with a URL", func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Server = v1alpha1.Server{URL: "http://a/", Port: 80}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
@@ -74,7 +75,7 @@ func (w world) audit(ctx context.Context, name, image string, high int32) {
 		Audited: &v1alpha1.AuditedServer{
 			Image: image, Digests: []v1alpha1.Digest{digest}, CommandDigest: v1alpha1.CommandDigest(nil, nil), Unsuppressed: counts,
 			WorkingDir: "/app", CodePaths: []string{"/app"},
-			Exercise: &v1alpha1.AuditedExercise{Digest: digest, Network: v1alpha1.NetworkSinkhole, Rounds: 3, MaxCallsPerTool: 24},
+			Exercise: &v1alpha1.AuditedExercise{Digest: digest, Network: report.NetworkSinkhole, Rounds: 3, MaxCallsPerTool: 24},
 		},
 	}
 	condition := func(kind, reason string, holds bool) {

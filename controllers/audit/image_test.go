@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
@@ -156,21 +157,21 @@ var _ = Describe("an audit whose image cannot be had", func() {
 
 var _ = Describe("an audit that the configuration does not allow", func() {
 	It("S8: is not made, says which key decides, and is made once that allows it", func(ctx SpecContext) {
-		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow })
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = report.NetworkAllow })
 		Expect(b.reconcile(ctx)).To(Equal(ctrl.Result{}), "nothing is tried again by itself")
 		a := b.audit(ctx)
 		Expect(a).To(And(haveCondition("Ready", "NotAllowed"), haveCondition("Stalled", "NotAllowed")))
 		Expect(message(a, "Ready")).To(ContainSubstring("spec.sandbox.network: Allow is not allowed by allowed.networks"))
 		Expect(kstatus(a)).To(Equal(status.FailedStatus))
 		Expect(b.pods(ctx)).To(BeEmpty())
-		b.Options.Allowed.Networks = []v1alpha1.NetworkMode{v1alpha1.NetworkAllow}
+		b.Options.Allowed.Networks = []report.Network{report.NetworkAllow}
 		b.reconcile(ctx)
 		Expect(b.pod(ctx).Labels).To(HaveKeyWithValue("mcpaudit.dev/network", "Allow"))
 	})
 
 	It("S8: keeps no verdict that was made before the configuration was closed", func(ctx SpecContext) {
-		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow })
-		b.Options.Allowed.Networks = []v1alpha1.NetworkMode{v1alpha1.NetworkAllow}
+		b := newBench(ctx, func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = report.NetworkAllow })
+		b.Options.Allowed.Networks = []report.Network{report.NetworkAllow}
 		b.reconcile(ctx)
 		b.finish(ctx, b.pod(ctx), clean())
 		b.Options.Allowed.Networks = nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/discovery"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
@@ -76,7 +77,7 @@ var _ = Describe("a policy", Ordered, func() {
 		testenv.Eventually(ctx, func(g Gomega) {
 			server := auditNamed(ctx, namespace, "deployment-weather").Spec.Server
 			g.Expect(server.Image).To(Equal("r/other"))
-			g.Expect(server.Transport).To(Equal(v1alpha1.TransportStreamableHTTP))
+			g.Expect(server.Transport).To(Equal(report.TransportStreamableHTTP))
 			g.Expect(server.Port).To(BeEquivalentTo(8080))
 		})
 		change(ctx, workload, func(o *unstructured.Unstructured) { o.SetLabels(nil) })

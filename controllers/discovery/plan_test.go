@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
@@ -27,7 +28,7 @@ func found(namespace, name string, minute int, changes ...func(*candidate)) *can
 			CreationTimestamp: metav1.NewTime(epoch.Add(time.Duration(minute) * time.Minute)),
 		},
 		GVK: resources[0].kind.WithVersion("v1"), Source: v1alpha1.SourceWorkload,
-		Reading: source.Reading{Server: v1alpha1.Server{Image: "r/" + name, Transport: v1alpha1.TransportStdio}},
+		Reading: source.Reading{Server: v1alpha1.Server{Image: "r/" + name, Transport: report.TransportStdio}},
 	}
 	for _, change := range changes {
 		change(c)

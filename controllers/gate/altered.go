@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -36,7 +37,7 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 	switch {
 	case e == nil:
 		return "it does not record how the server was exercised"
-	case e.Calls != "" && e.Calls != v1alpha1.ProbeCallsAll:
+	case e.Calls != "" && e.Calls != report.CallsAll:
 		return "its probe.calls was " + string(e.Calls)
 	case e.SkippedTools > 0:
 		return fmt.Sprintf("its probe.skipTools left out %d tools", e.SkippedTools)
@@ -46,11 +47,11 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, plan.DefaultMaxCallsPerTool)
 	case e.Timeout.Duration > 0 && e.Timeout.Duration < plan.DefaultTimeout:
 		return fmt.Sprintf("its timeout was %s, not %s", e.Timeout.Duration, plan.DefaultTimeout)
-	case e.Depth == v1alpha1.ProbeDepthQuick:
+	case e.Depth == report.DepthQuick:
 		return "its probe.depth was Quick"
-	case e.Attack == v1alpha1.ProbeAttackOff:
+	case e.Attack == plan.AttackOff:
 		return "its probe.attack was Off"
-	case e.Network == v1alpha1.NetworkDeny:
+	case e.Network == report.NetworkDeny:
 		return "its sandbox.network was Deny"
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/codepath"
 	"github.com/mcpaudit/mcpaudit/api/environ"
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -21,7 +22,7 @@ func strictly(action v1alpha1.GateAction) *gate.Policy {
 // traced is a verdict of an audit that recorded what the strict mode compares.
 func traced(v *gate.Verdict) {
 	v.WorkingDir, v.CodePaths = "/app", []string{"/app", "/etc/ssl/openssl.cnf"}
-	v.Exercise = &v1alpha1.AuditedExercise{Network: v1alpha1.NetworkSinkhole, Rounds: 3, MaxCallsPerTool: 24}
+	v.Exercise = &v1alpha1.AuditedExercise{Network: report.NetworkSinkhole, Rounds: 3, MaxCallsPerTool: 24}
 }
 
 func mounting(paths ...string) func(*gate.Container) {
@@ -142,18 +143,18 @@ func TestS16LittleExercised(t *testing.T) {
 	}{
 		"the default":       {func(*v1alpha1.AuditedExercise) {}, ""},
 		"more":              {func(e *v1alpha1.AuditedExercise) { e.Rounds, e.MaxCallsPerTool, e.Inputs = 9, 100, 3 }, ""},
-		"all, said so":      {func(e *v1alpha1.AuditedExercise) { e.Calls = v1alpha1.ProbeCallsAll }, ""},
-		"a real network":    {func(e *v1alpha1.AuditedExercise) { e.Network = v1alpha1.NetworkAllow }, ""},
-		"no calls":          {func(e *v1alpha1.AuditedExercise) { e.Calls = v1alpha1.ProbeCallsNever }, "its probe.calls was Never"},
-		"some tools":        {func(e *v1alpha1.AuditedExercise) { e.Calls = v1alpha1.ProbeCallsReadOnlyHinted }, "its probe.calls was ReadOnlyHinted"},
+		"all, said so":      {func(e *v1alpha1.AuditedExercise) { e.Calls = report.CallsAll }, ""},
+		"a real network":    {func(e *v1alpha1.AuditedExercise) { e.Network = report.NetworkAllow }, ""},
+		"no calls":          {func(e *v1alpha1.AuditedExercise) { e.Calls = report.CallsNever }, "its probe.calls was Never"},
+		"some tools":        {func(e *v1alpha1.AuditedExercise) { e.Calls = report.CallsReadOnlyHinted }, "its probe.calls was ReadOnlyHinted"},
 		"a tool left out":   {func(e *v1alpha1.AuditedExercise) { e.SkippedTools = 1 }, "its probe.skipTools left out"},
 		"fewer rounds":      {func(e *v1alpha1.AuditedExercise) { e.Rounds = 1 }, "its probe.rounds was 1, not 3"},
 		"fewer calls":       {func(e *v1alpha1.AuditedExercise) { e.MaxCallsPerTool = 2 }, "its probe.maxCallsPerTool was 2, not 24"},
 		"less time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = time.Minute }, "its timeout was 1m0s, not 5m0s"},
 		"more time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = 10 * time.Minute }, ""},
-		"few launches":      {func(e *v1alpha1.AuditedExercise) { e.Depth = v1alpha1.ProbeDepthQuick }, "its probe.depth was Quick"},
-		"no attack":         {func(e *v1alpha1.AuditedExercise) { e.Attack = v1alpha1.ProbeAttackOff }, "its probe.attack was Off"},
-		"no network at all": {func(e *v1alpha1.AuditedExercise) { e.Network = v1alpha1.NetworkDeny }, "its sandbox.network was Deny"},
+		"few launches":      {func(e *v1alpha1.AuditedExercise) { e.Depth = report.DepthQuick }, "its probe.depth was Quick"},
+		"no attack":         {func(e *v1alpha1.AuditedExercise) { e.Attack = plan.AttackOff }, "its probe.attack was Off"},
+		"no network at all": {func(e *v1alpha1.AuditedExercise) { e.Network = report.NetworkDeny }, "its sandbox.network was Deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			little := verdictOf("a", traced, func(v *gate.Verdict) { c.less(v.Exercise) })

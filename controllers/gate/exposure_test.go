@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -85,7 +86,7 @@ func TestR15ExposureOfLess(t *testing.T) {
 	noProgram := policyOf(limited(v1alpha1.ExposureLimit{Deny: []v1alpha1.DeniedExposure{{Kind: "CommandExecution"}}}))
 	whole := verdictOf("whole", enables(30, program))
 	for name, less := range map[string]func(*gate.Verdict){
-		"no attack":           func(v *gate.Verdict) { v.Exercise.Attack = v1alpha1.ProbeAttackOff },
+		"no attack":           func(v *gate.Verdict) { v.Exercise.Attack = plan.AttackOff },
 		"no time for it":      func(v *gate.Verdict) { v.Exposure.UntriedGuards = "context deadline exceeded" },
 		"a tool left out":     func(v *gate.Verdict) { v.Exercise.SkippedTools = 1 },
 		"an earlier operator": func(v *gate.Verdict) { v.Exercise = nil },

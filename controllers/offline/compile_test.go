@@ -162,7 +162,7 @@ func TestExposureLists(t *testing.T) {
 	exposed, modest := verdict("a", 0), verdict("b", 0)
 	exposed.Exposure = &v1alpha1.ExposureSummary{Score: 75, Level: report.RiskCritical}
 	modest.Exposure = &v1alpha1.ExposureSummary{Level: report.RiskNone}
-	modest.Exercise = &v1alpha1.AuditedExercise{Network: v1alpha1.NetworkSinkhole, Rounds: plan.DefaultRounds, MaxCallsPerTool: plan.DefaultMaxCallsPerTool}
+	modest.Exercise = &v1alpha1.AuditedExercise{Network: report.NetworkSinkhole, Rounds: plan.DefaultRounds, MaxCallsPerTool: plan.DefaultMaxCallsPerTool}
 	w := world(exposed, modest, verdict("c", 0))
 	p := clusterPolicy(v1alpha1.OfflineRequirePassed, v1alpha1.AuditsAll)
 	p.Spec.Exposure = &v1alpha1.ExposureLimit{MaxLevel: report.RiskHigh}

@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
@@ -41,7 +42,7 @@ func startManager(ctx context.Context) (reconciler *offline.Reconciler, stop fun
 func audited(ctx context.Context, namespace, name, image string, high int32) *v1alpha1.MCPServerAudit {
 	GinkgoHelper()
 	audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: image, Transport: v1alpha1.TransportStdio}}}
+		Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: image, Transport: report.TransportStdio}}}
 	Expect(api.Create(ctx, audit)).To(Succeed())
 	digest := v1alpha1.Digest(image[strings.Index(image, "@")+1:])
 	reported := metav1.Now()

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/testenv"
 )
@@ -119,7 +120,7 @@ var _ = Describe("A namespace that is deleted", func() {
 var _ = Describe("mcpaudit-status", func() {
 	It("lets the operator alone write verdicts", func(ctx SpecContext) {
 		audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "server"},
-			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: report.TransportStdio}}}
 		Expect(api.Create(ctx, audit)).To(Succeed())
 		audit.Status.ObservedGeneration = 1
 		testenv.Eventually(ctx, func(g Gomega) { // the policy may be new
@@ -137,7 +138,7 @@ var _ = Describe("mcpaudit-status", func() {
 			Reason: "known and harmless", Ticket: "SEC-1", ExpiresAt: metav1.NewTime(time.Now().Add(time.Hour).Truncate(time.Second)),
 		}}
 		audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"},
-			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+			Spec: v1alpha1.MCPServerAuditSpec{Server: v1alpha1.Server{Image: honest, Transport: report.TransportStdio}}}
 		for _, object := range []client.Object{exception, audit} {
 			Expect(api.Create(ctx, object)).To(Succeed())
 			DeferCleanup(func(ctx SpecContext) { Expect(api.Delete(ctx, object)).To(Succeed()) })
@@ -228,7 +229,7 @@ var _ = Describe("mcpaudit-size", func() {
 	}
 	newAudit := func() *v1alpha1.MCPServerAudit {
 		return &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "size-"},
-			Spec: v1alpha1.MCPServerAuditSpec{Suspend: true, Server: v1alpha1.Server{Image: honest, Transport: v1alpha1.TransportStdio}}}
+			Spec: v1alpha1.MCPServerAuditSpec{Suspend: true, Server: v1alpha1.Server{Image: honest, Transport: report.TransportStdio}}}
 	}
 	arguments := func(bytes int) v1alpha1.Probe {
 		return v1alpha1.Probe{Inputs: []v1alpha1.ToolInput{{Tool: "a", Arguments: runtime.RawExtension{Raw: []byte(`{"text":"` + strings.Repeat("x", bytes) + `"}`)}}}}

@@ -33,7 +33,7 @@ const NoLimit = math.MaxInt64
 // NotAllowed.
 type Allowed struct {
 	// Networks are the values of spec.sandbox.network.
-	Networks []v1alpha1.NetworkMode
+	Networks []report.Network
 	// URLs allows spec.server.url.
 	URLs bool
 	// Placement governs the fields of spec.sandbox.podTemplate.spec except priorityClassName.
@@ -53,7 +53,7 @@ type Allowed struct {
 func defaultAllowed() Allowed {
 	const maxImage = 10 << 30
 	return Allowed{
-		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny}, Placement: PlacementOperator,
+		Networks: []report.Network{report.NetworkSinkhole, report.NetworkDeny}, Placement: PlacementOperator,
 		MaxTimeout: 15 * time.Minute, MaxImageBytes: maxImage,
 	}
 }
@@ -72,7 +72,7 @@ func (r Allowed) Check(spec v1alpha1.MCPServerAuditSpec, operatorClass string) e
 	if url := spec.Server.URL; url != "" {
 		refuse(!r.URLs, "spec.server.url", quote(url), "allowed.urls")
 	} else {
-		network := cmp.Or(sandbox.Network, v1alpha1.NetworkSinkhole)
+		network := cmp.Or(sandbox.Network, report.NetworkSinkhole)
 		refuse(!slices.Contains(r.Networks, network), "spec.sandbox.network", string(network), "allowed.networks")
 	}
 	timeout := spec.Timeout.Duration

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
@@ -16,7 +17,7 @@ import (
 func spec(change func(*v1alpha1.MCPServerAuditSpec)) v1alpha1.MCPServerAuditSpec {
 	s := v1alpha1.MCPServerAuditSpec{
 		Server:  v1alpha1.Server{Image: "registry.example/notes:v1"},
-		Sandbox: v1alpha1.Sandbox{Network: v1alpha1.NetworkSinkhole},
+		Sandbox: v1alpha1.Sandbox{Network: report.NetworkSinkhole},
 		Timeout: metav1.Duration{Duration: 5 * time.Minute},
 	}
 	change(&s)
@@ -37,9 +38,9 @@ func TestS8ClosedByDefault(t *testing.T) {
 		allow func(*options.Allowed)
 	}{
 		"network": {
-			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.Network = v1alpha1.NetworkAllow }),
+			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.Network = report.NetworkAllow }),
 			"spec.sandbox.network: Allow is not allowed by allowed.networks of the operator's configuration",
-			func(r *options.Allowed) { r.Networks = append(r.Networks, v1alpha1.NetworkAllow) },
+			func(r *options.Allowed) { r.Networks = append(r.Networks, report.NetworkAllow) },
 		},
 		"url": {
 			spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Server = v1alpha1.Server{URL: "https://mcp.example.com/mcp"} }),
@@ -89,7 +90,7 @@ func TestDefaultsPass(t *testing.T) {
 	for name, s := range map[string]v1alpha1.MCPServerAuditSpec{
 		"as defaulted":         spec(func(*v1alpha1.MCPServerAuditSpec) {}),
 		"stored before 1.0":    {Server: v1alpha1.Server{Image: "a"}},
-		"deny":                 spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.Network = v1alpha1.NetworkDeny }),
+		"deny":                 spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.Network = report.NetworkDeny }),
 		"the operator's class": spec(func(s *v1alpha1.MCPServerAuditSpec) { s.Sandbox.RuntimeClassName = "gvisor" }),
 		"metadata": spec(func(s *v1alpha1.MCPServerAuditSpec) {
 			s.Sandbox.PodTemplate = &v1alpha1.PodTemplate{Metadata: v1alpha1.PodTemplateMetadata{Labels: map[string]string{"team": "a"}}}
@@ -104,7 +105,7 @@ func TestDefaultsPass(t *testing.T) {
 // TestCheckTellsAll: who corrects a spec does so once.
 func TestCheckTellsAll(t *testing.T) {
 	err := options.Default().Allowed.Check(spec(func(s *v1alpha1.MCPServerAuditSpec) {
-		s.Sandbox.Network, s.Timeout.Duration = v1alpha1.NetworkAllow, time.Hour
+		s.Sandbox.Network, s.Timeout.Duration = report.NetworkAllow, time.Hour
 	}), "")
 	if err == nil || !strings.Contains(err.Error(), "allowed.networks") || !strings.Contains(err.Error(), "allowed.maxTimeout") {
 		t.Errorf("Check = %v", err)

@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/imageref"
 )
@@ -58,14 +59,14 @@ type file struct {
 		ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets"`
 	} `json:"runner"`
 	Allowed struct {
-		Networks           []v1alpha1.NetworkMode `json:"networks"`
-		URLs               bool                   `json:"urls"`
-		Placement          Placement              `json:"placement"`
-		PriorityClassNames []string               `json:"priorityClassNames"`
-		RuntimeClassNames  []string               `json:"runtimeClassNames"`
-		MaxTimeout         string                 `json:"maxTimeout"`
-		MaxImageSize       string                 `json:"maxImageSize"`
-		NodeImages         bool                   `json:"nodeImages"`
+		Networks           []report.Network `json:"networks"`
+		URLs               bool             `json:"urls"`
+		Placement          Placement        `json:"placement"`
+		PriorityClassNames []string         `json:"priorityClassNames"`
+		RuntimeClassNames  []string         `json:"runtimeClassNames"`
+		MaxTimeout         string           `json:"maxTimeout"`
+		MaxImageSize       string           `json:"maxImageSize"`
+		NodeImages         bool             `json:"nodeImages"`
 	} `json:"allowed"`
 }
 

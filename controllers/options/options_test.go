@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
@@ -54,7 +55,7 @@ func TestLoad(t *testing.T) {
 	}}
 	everything.RunnerPullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
 	everything.Allowed = options.Allowed{
-		Networks: []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkAllow}, URLs: true, Placement: options.PlacementAudit,
+		Networks: []report.Network{report.NetworkSinkhole, report.NetworkAllow}, URLs: true, Placement: options.PlacementAudit,
 		PriorityClassNames: []string{"low"}, RuntimeClassNames: []string{"kata"}, MaxTimeout: time.Hour, MaxImageBytes: options.NoLimit, NodeImages: true,
 	}
 	everything.AllowedMetadata, everything.RuntimeClass, everything.UserNamespaces = []string{}, "gvisor", options.UserNamespacesNever

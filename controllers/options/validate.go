@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
 
@@ -111,7 +111,7 @@ func (o *Options) validateAttestation() []error {
 func (o *Options) validateAllowed() error {
 	problems := []error{choice("allowed.placement", o.Allowed.Placement, PlacementOperator, PlacementAudit)}
 	for _, network := range o.Allowed.Networks {
-		problems = append(problems, choice("allowed.networks", network, v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow))
+		problems = append(problems, choice("allowed.networks", network, report.NetworkSinkhole, report.NetworkDeny, report.NetworkAllow))
 	}
 	for _, list := range []struct {
 		key   string

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -135,8 +136,8 @@ func runnerContainer(in Input, encoded string) corev1.Container {
 }
 
 // network returns the mode of an audit, including one stored before the field existed.
-func network(audit *v1alpha1.MCPServerAudit) v1alpha1.NetworkMode {
-	return cmp.Or(audit.Spec.Sandbox.Network, v1alpha1.NetworkSinkhole)
+func network(audit *v1alpha1.MCPServerAudit) report.Network {
+	return cmp.Or(audit.Spec.Sandbox.Network, report.NetworkSinkhole)
 }
 
 // runnerSecurity is for containers of our own image, with only the given capabilities. They run

@@ -23,7 +23,7 @@ func encodePlan(in Input) (string, error) {
 	spec := in.Audit.Spec
 	p := plan.Plan{
 		Timeout:   plan.Duration(spec.Timeout),
-		Transport: report.Transport(spec.Server.Speaks()), Port: uint16(spec.Server.Port), Path: spec.Server.Endpoint(), URL: spec.Server.URL, //nolint:gosec // the CRD bounds ports
+		Transport: spec.Server.Speaks(), Port: uint16(spec.Server.Port), Path: spec.Server.Endpoint(), URL: spec.Server.URL, //nolint:gosec // the CRD bounds ports
 		Scope: spec.DeclaredScope, Suppressions: spec.Suppressions, MinAssurance: spec.MinAssurance,
 	}
 	if spec.FailOn != v1alpha1.FailOnNever {
@@ -31,7 +31,7 @@ func encodePlan(in Input) (string, error) {
 	}
 	if spec.Server.URL == "" {
 		p.Command = in.Command
-		p.Network, p.Tracer = report.Network(network(in.Audit)), cmp.Or(plan.Tracer(spec.Sandbox.Tracer), plan.TracerAuto)
+		p.Network, p.Tracer = network(in.Audit), cmp.Or(spec.Sandbox.Tracer, plan.TracerAuto)
 	}
 	var err error
 	if p.Probe, err = probeOf(spec.Probe); err != nil {
@@ -56,9 +56,9 @@ func encodePlan(in Input) (string, error) {
 
 func probeOf(spec v1alpha1.Probe) (plan.Probe, error) {
 	p := plan.Probe{
-		Calls: report.Calls(spec.Calls), Rounds: int(spec.Rounds), MaxCallsPerTool: int(spec.MaxCallsPerTool),
+		Calls: spec.Calls, Rounds: int(spec.Rounds), MaxCallsPerTool: int(spec.MaxCallsPerTool),
 		SkipTools: spec.SkipTools, Seed: spec.Seed, CallTimeout: plan.Duration(spec.CallTimeout),
-		Depth: report.Depth(spec.Depth), Attack: plan.Attack(spec.Attack),
+		Depth: spec.Depth, Attack: spec.Attack,
 	}
 	size := 0
 	for _, input := range spec.Inputs {

@@ -35,6 +35,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -168,12 +169,12 @@ func sandbox(pod *corev1.Pod, in Input, encoded string) {
 	pod.Spec.InitContainers = []corev1.Container{installContainer(in)}
 	pod.Spec.Containers = []corev1.Container{serverContainer(in), runnerContainer(in, encoded)}
 	pod.Spec.Volumes = emptyDirs(shimVolume, runVolume, homeVolume, accountVolume, traceVolume, tmpVolume)
-	if network(in.Audit) == v1alpha1.NetworkSinkhole || in.Audit.Spec.Server.Port > 0 {
+	if network(in.Audit) == report.NetworkSinkhole || in.Audit.Spec.Server.Port > 0 {
 		// The runner answers on every port, and the server listens on one, without the
 		// capability for low ports. This is one of Kubernetes' safe sysctls.
 		pod.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}}
 	}
-	if network(in.Audit) == v1alpha1.NetworkAllow {
+	if network(in.Audit) == report.NetworkAllow {
 		pod.Labels[LabelNetwork] = NetworkAllow
 	}
 	for _, name := range in.PullSecrets {

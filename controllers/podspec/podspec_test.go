@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/test/golden"
@@ -59,7 +61,7 @@ func TestBuild(t *testing.T) {
 	everything.Spec.FailOn = v1alpha1.FailOnNever
 	everything.Spec.Server.Env = []v1alpha1.EnvVar{{Name: "PRICE", Value: "$(HOME) costs $5"}}
 	everything.Spec.Server.WorkingDir = "/srv"
-	everything.Spec.Sandbox.Network, everything.Spec.Sandbox.Tracer = v1alpha1.NetworkAllow, v1alpha1.TracerPtrace
+	everything.Spec.Sandbox.Network, everything.Spec.Sandbox.Tracer = report.NetworkAllow, plan.TracerPtrace
 	everything.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
 	full := newInput(everything)
 	full.Command = []string{"sh", "-c", "echo $$ $(HOME)"}
@@ -67,9 +69,9 @@ func TestBuild(t *testing.T) {
 	full.RunnerPullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
 
 	listening := newAudit()
-	listening.Spec.Server.Transport, listening.Spec.Server.Port = v1alpha1.TransportSSE, 8080
+	listening.Spec.Server.Transport, listening.Spec.Server.Port = report.TransportSSE, 8080
 	listening.Spec.Probe = v1alpha1.Probe{
-		Calls: v1alpha1.ProbeCallsReadOnlyHinted, Rounds: 2, MaxCallsPerTool: 10, Seed: 7,
+		Calls: report.CallsReadOnlyHinted, Rounds: 2, MaxCallsPerTool: 10, Seed: 7,
 		CallTimeout: metav1.Duration{Duration: 20 * time.Second}, SkipTools: []string{"reset"},
 		Inputs: []v1alpha1.ToolInput{{Tool: "open", Arguments: runtime.RawExtension{Raw: []byte(`{"project":"$HOME"}`)}}},
 	}
@@ -101,10 +103,10 @@ func TestBuild(t *testing.T) {
 
 // TestBuildOpensLowPorts: many images listen on port 80 as somebody else than root.
 func TestBuildOpensLowPorts(t *testing.T) {
-	for _, mode := range []v1alpha1.NetworkMode{v1alpha1.NetworkSinkhole, v1alpha1.NetworkDeny, v1alpha1.NetworkAllow} {
+	for _, mode := range []report.Network{report.NetworkSinkhole, report.NetworkDeny, report.NetworkAllow} {
 		audit := newAudit()
 		audit.Spec.Sandbox.Network = mode
-		audit.Spec.Server.Transport, audit.Spec.Server.Port = v1alpha1.TransportStreamableHTTP, 80
+		audit.Spec.Server.Transport, audit.Spec.Server.Port = report.TransportStreamableHTTP, 80
 		pod, err := podspec.Build(newInput(audit))
 		if err != nil {
 			t.Fatal(err)

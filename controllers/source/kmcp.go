@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // kmcp has the fields of an MCPServer of kagent.dev (v1alpha1) about running the server. With
@@ -67,11 +67,11 @@ func (server *kmcp) recipe() recipe {
 	case server.Spec.TransportType == "stdio" && deployment.Cmd == "":
 		r.problem = notAuditable("Its transportType is stdio and it has no spec.deployment.cmd: kmcp has no command to run either.")
 	case server.Spec.TransportType == "stdio":
-		r.transport, r.verbatim = v1alpha1.TransportStdio, true
+		r.transport, r.verbatim = report.TransportStdio, true
 	case server.Spec.TransportType == "http" && http.TLS != nil:
 		r.problem = notAuditable("It speaks TLS, which an audit of an image does not.")
 	case server.Spec.TransportType == "http":
-		r.transport, r.port, r.path = v1alpha1.TransportStreamableHTTP, cmp.Or(http.TargetPort, deployment.Port), http.Path
+		r.transport, r.port, r.path = report.TransportStreamableHTTP, cmp.Or(http.TargetPort, deployment.Port), http.Path
 	default:
 		r.problem = notAuditable("Its transportType %q is none that kmcp runs: set it to stdio or http.", server.Spec.TransportType)
 	}

@@ -3,7 +3,7 @@ package source
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // lifecycle has the fields of an MCPServer of mcp.x-k8s.io (v1beta1 and v1alpha1, of the MCP
@@ -51,7 +51,7 @@ func (server *lifecycle) recipe() recipe {
 	r := recipe{
 		image: source.ContainerImage.Ref, pullSecrets: names(source.ContainerImage.ImagePullSecrets),
 		args: config.Arguments, env: config.Env, envFrom: config.EnvFrom,
-		transport: v1alpha1.TransportStreamableHTTP, port: config.Port, path: config.Path,
+		transport: report.TransportStreamableHTTP, port: config.Port, path: config.Path,
 	}
 	r.additions.EnvFrom = config.EnvFrom
 	for _, storage := range config.Storage {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
@@ -51,7 +53,7 @@ type recipe struct {
 	// additions are only compared: no audit has any.
 	additions   Additions
 	pullSecrets []string
-	transport   v1alpha1.Transport
+	transport   report.Transport
 	port        int64
 	path        string
 	// verbatim means that no kubelet expands $(NAME) in command and args.
@@ -119,7 +121,7 @@ func (r recipe) reading() Reading {
 	if problem := check(server, r.port); problem != "" {
 		return NotAuditable("%s", problem)
 	}
-	if server.Speaks() == v1alpha1.TransportStdio {
+	if server.Speaks() == report.TransportStdio {
 		server.Path = ""
 	} else {
 		server.Port = int32(r.port)
@@ -162,7 +164,7 @@ func check(server v1alpha1.Server, port int64) string {
 		return fmt.Sprintf("It has %d environment variables; an audit takes %d.", len(server.Env), maxEnv)
 	case server.WorkingDir != "" && (!fits(server.WorkingDir, maxWorkingDir) || !strings.HasPrefix(server.WorkingDir, "/")):
 		return fmt.Sprintf("Its working directory is no absolute path of at most %d characters.", maxWorkingDir)
-	case server.Speaks() != v1alpha1.TransportStdio:
+	case server.Speaks() != report.TransportStdio:
 		return checkEndpoint(server, port)
 	}
 	return ""
@@ -171,7 +173,7 @@ func check(server v1alpha1.Server, port int64) string {
 // checkEndpoint checks where a server listens.
 func checkEndpoint(server v1alpha1.Server, port int64) string {
 	switch {
-	case port < 0, port > maxPort, port == 0 && server.Speaks() != v1alpha1.TransportAuto:
+	case port < 0, port > maxPort, port == 0 && server.Speaks() != plan.TransportAuto:
 		return fmt.Sprintf("Its port is %d: set it to one from 1 to %d.", port, maxPort)
 	case server.Path != "" && (!fits(server.Path, maxPath) || !pathPattern.MatchString(server.Path)):
 		return fmt.Sprintf("The path of its endpoint does not begin with /, has a blank or #, or has more than %d characters.", maxPath)

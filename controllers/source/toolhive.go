@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // toolHive has the fields of an MCPServer of toolhive.stacklok.dev (v1beta1 and v1alpha1) about
@@ -50,11 +50,11 @@ func (server *toolHive) recipe() recipe {
 	r := recipe{image: spec.Image, args: spec.Args, port: cmp.Or(spec.MCPPort, toolHivePort)}
 	switch spec.Transport {
 	case "", "stdio":
-		r.transport = v1alpha1.TransportStdio
+		r.transport = report.TransportStdio
 	case "streamable-http":
-		r.transport = v1alpha1.TransportStreamableHTTP
+		r.transport = report.TransportStreamableHTTP
 	case "sse":
-		r.transport = v1alpha1.TransportSSE
+		r.transport = report.TransportSSE
 	default:
 		r.problem = notAuditable("Its transport %q is none that an audit speaks.", spec.Transport)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
 // The label and annotations of a workload that runs a server.
@@ -85,7 +85,7 @@ func Workload(object *unstructured.Unstructured) Reading {
 	if r.transport, problem = spoken(annotations[annotationTransport], r.port); problem != "" {
 		return NotAuditable("%s", problem)
 	}
-	if r.transport != v1alpha1.TransportStdio && r.port == 0 {
+	if r.transport != report.TransportStdio && r.port == 0 {
 		return NotAuditable("It is not clear where it listens: name the port with the annotation %s.", annotationPort)
 	}
 	return r.reading()
@@ -136,19 +136,19 @@ func (c container) listens(annotation string) (int64, string) {
 }
 
 // spoken parses the annotation in the terms of MCP or of this API.
-func spoken(annotation string, port int64) (v1alpha1.Transport, string) {
+func spoken(annotation string, port int64) (report.Transport, string) {
 	switch strings.ReplaceAll(strings.ToLower(annotation), "-", "") {
 	case "":
 		if port == 0 {
-			return v1alpha1.TransportStdio, ""
+			return report.TransportStdio, ""
 		}
-		return v1alpha1.TransportStreamableHTTP, ""
+		return report.TransportStreamableHTTP, ""
 	case "stdio":
-		return v1alpha1.TransportStdio, ""
+		return report.TransportStdio, ""
 	case "streamablehttp", "http":
-		return v1alpha1.TransportStreamableHTTP, ""
+		return report.TransportStreamableHTTP, ""
 	case "sse":
-		return v1alpha1.TransportSSE, ""
+		return report.TransportSSE, ""
 	}
 	return "", "The annotation " + annotationTransport + " is no transport: set it to stdio, streamable-http or sse."
 }

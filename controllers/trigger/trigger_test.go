@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/schedule"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
@@ -192,7 +193,7 @@ func TestSpecDigest(t *testing.T) {
 		"image":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Image = "b" }, true},
 		"failOn":       {func(s *v1alpha1.MCPServerAuditSpec) { s.FailOn = "Low" }, true},
 		"timeout":      {func(s *v1alpha1.MCPServerAuditSpec) { s.Timeout.Duration++ }, true},
-		"transport":    {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport, s.Server.Port = v1alpha1.TransportSSE, 80 }, true},
+		"transport":    {func(s *v1alpha1.MCPServerAuditSpec) { s.Server.Transport, s.Server.Port = report.TransportSSE, 80 }, true},
 		"probe":        {func(s *v1alpha1.MCPServerAuditSpec) { s.Probe.Rounds = 7 }, true},
 		"baseline":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Baseline.Mode = v1alpha1.BaselineNone }, false},
 		"schedule":     {func(s *v1alpha1.MCPServerAuditSpec) { s.Schedule = &v1alpha1.Schedule{Cron: "@daily"} }, false},

@@ -168,7 +168,7 @@ var _ = Describe("Under a configuration that allows nothing but the open network
 		serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(fetched)) }))
 		audit := settled(ctx, newAudit(variant(ctx, "honest-node:dev", "fetched"), func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Server.Command = []string{"node", "-e", fmt.Sprintf(launcher, privateAddress)}
-			a.Spec.Sandbox.Network = v1alpha1.NetworkAllow
+			a.Spec.Sandbox.Network = report.NetworkAllow
 		}))
 		Expect(condition(audit, v1alpha1.ConditionAudited).Reason).To(Equal(string(report.ReasonCodeFetched)), conditions(audit))
 		Expect(audit.Status.Verdict).NotTo(Equal(v1alpha1.VerdictPass))

@@ -9,10 +9,12 @@ import (
 	. "github.com/onsi/gomega"
 	. "github.com/onsi/gomega/gstruct"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-func sandboxed(tracer v1alpha1.Tracer, network v1alpha1.NetworkMode) func(*v1alpha1.MCPServerAudit) {
+func sandboxed(tracer plan.Tracer, network report.Network) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) {
 		a.Spec.Sandbox.Tracer, a.Spec.Sandbox.Network = tracer, network
 	}
@@ -23,15 +25,15 @@ func arguments(args ...string) func(*v1alpha1.MCPServerAudit) {
 }
 
 var _ = Describe("The engine in a Pod", func() {
-	for _, tracer := range []v1alpha1.Tracer{v1alpha1.TracerStrace, v1alpha1.TracerPtrace} {
+	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		It("reads what is carried off over TLS, by "+string(tracer), func(ctx context.Context) {
-			audit := settled(ctx, newAudit("leaky-go:dev", inFull, arguments("https", "gzip"), sandboxed(tracer, v1alpha1.NetworkSinkhole)))
+			audit := settled(ctx, newAudit("leaky-go:dev", inFull, arguments("https", "gzip"), sandboxed(tracer, report.NetworkSinkhole)))
 
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			report := reportOf(ctx, audit).Spec
 			Expect(report.Network).To(BeEquivalentTo("Sinkhole"))
-			Expect(report.Tracer.Name).To(Equal(map[v1alpha1.Tracer]string{
-				v1alpha1.TracerStrace: "strace", v1alpha1.TracerPtrace: "ptrace"}[tracer]))
+			Expect(report.Tracer.Name).To(Equal(map[plan.Tracer]string{
+				plan.TracerStrace: "strace", plan.TracerPtrace: "ptrace"}[tracer]))
 			Expect(report.Findings).To(ContainElement(MatchFields(IgnoreExtras, Fields{
 				"Rule":       Equal("MCPA-SECRET-002"),
 				"Severity":   BeEquivalentTo("Critical"),
@@ -46,14 +48,14 @@ var _ = Describe("The engine in a Pod", func() {
 	}
 
 	It("passes the honest server under its own tracer", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("honest-node:dev", sandboxed(v1alpha1.TracerPtrace, v1alpha1.NetworkSinkhole)))
+		audit := settled(ctx, newAudit("honest-node:dev", sandboxed(plan.TracerPtrace, report.NetworkSinkhole)))
 
 		expectPass(audit)
 		Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
 	})
 
 	It("refuses every connection where the network is Deny", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("leaky-node:dev", sandboxed(v1alpha1.TracerAuto, v1alpha1.NetworkDeny)))
+		audit := settled(ctx, newAudit("leaky-node:dev", sandboxed(plan.TracerAuto, report.NetworkDeny)))
 
 		Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 		report := reportOf(ctx, audit).Spec

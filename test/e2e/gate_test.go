@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -38,7 +39,7 @@ func situations(ctx context.Context) map[string]*corev1.Pod {
 	drifting := "drift:case-" + namespace
 	moveTag(ctx, "drift:v1", drifting)
 	audits := map[string]*v1alpha1.MCPServerAudit{
-		"Inconclusive": newAudit(variant(ctx, "honest-go:dev", "inconclusive"), probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})),
+		"Inconclusive": newAudit(variant(ctx, "honest-go:dev", "inconclusive"), probed(v1alpha1.Probe{Calls: report.CallsNever})),
 		"LastVerdict":  newAudit(variant(ctx, "honest-go:dev", "last"), func(a *v1alpha1.MCPServerAudit) { a.Spec.RetryLimit = new(int32(0)) }),
 		"Stale":        newAudit(variant(ctx, "honest-go:dev", "stale")),
 		"Drifted":      newAudit(drifting),

@@ -60,7 +60,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
 		awaitNotAllowed(ctx, audit, key)
 	},
-		Entry("the open network", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = v1alpha1.NetworkAllow }, "allowed.networks"),
+		Entry("the open network", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.Network = report.NetworkAllow }, "allowed.networks"),
 		Entry("a priority", placed(v1alpha1.PodTemplate{Spec: v1alpha1.PodTemplateSpec{PriorityClassName: "system-node-critical"}}), "allowed.priorityClassNames"),
 		Entry("a RuntimeClass", func(a *v1alpha1.MCPServerAudit) { a.Spec.Sandbox.RuntimeClassName = "runc" }, "allowed.runtimeClassNames"),
 		Entry("an hour", timeout(time.Hour), "allowed.maxTimeout"),

@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
 // speaks has the server started with an argument that makes it speak a transport.
-func speaks(transport v1alpha1.Transport, port int32, argument string) func(*v1alpha1.MCPServerAudit) {
+func speaks(transport report.Transport, port int32, argument string) func(*v1alpha1.MCPServerAudit) {
 	return func(a *v1alpha1.MCPServerAudit) {
 		a.Spec.Server.Transport, a.Spec.Server.Port, a.Spec.Server.Args = transport, port, []string{argument}
 	}
@@ -55,14 +56,14 @@ func instructs(tool string) OmegaMatcher {
 
 var _ = Describe("The probe in a Pod", func() {
 	for _, how := range []struct {
-		transport v1alpha1.Transport
+		transport report.Transport
 		port      int32
 		argument  string
-		depth     v1alpha1.ProbeDepth
+		depth     report.Depth
 	}{
-		{v1alpha1.TransportStdio, 0, "stdio", v1alpha1.ProbeDepthStandard},
-		{v1alpha1.TransportStreamableHTTP, 3001, "streamableHttp", v1alpha1.ProbeDepthQuick},
-		{v1alpha1.TransportSSE, 3001, "sse", v1alpha1.ProbeDepthQuick},
+		{report.TransportStdio, 0, "stdio", report.DepthStandard},
+		{report.TransportStreamableHTTP, 3001, "streamableHttp", report.DepthQuick},
+		{report.TransportSSE, 3001, "sse", report.DepthQuick},
 	} {
 		It("exercises all that server-everything advertises, over "+string(how.transport), func(ctx context.Context) {
 			audit := settled(ctx, newAudit("everything:dev", speaks(how.transport, how.port, how.argument), probed(v1alpha1.Probe{Depth: how.depth})))
@@ -85,9 +86,9 @@ var _ = Describe("The probe in a Pod", func() {
 		})
 	}
 
-	for transport, argument := range map[v1alpha1.Transport]string{v1alpha1.TransportStreamableHTTP: "http", v1alpha1.TransportSSE: "sse"} {
+	for transport, argument := range map[report.Transport]string{report.TransportStreamableHTTP: "http", report.TransportSSE: "sse"} {
 		It("passes the honest server over "+string(transport)+", under its own tracer, too", func(ctx context.Context) {
-			audit := settled(ctx, newAudit("honest-go:dev", speaks(transport, 8080, argument), sandboxed(v1alpha1.TracerPtrace, v1alpha1.NetworkSinkhole)))
+			audit := settled(ctx, newAudit("honest-go:dev", speaks(transport, 8080, argument), sandboxed(plan.TracerPtrace, report.NetworkSinkhole)))
 			expectPass(audit)
 			Expect(reportOf(ctx, audit).Spec.Findings).To(BeEmpty())
 			Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1, Called: 1, Accepted: 1}))
@@ -105,18 +106,18 @@ var _ = Describe("The probe in a Pod", func() {
 	})
 
 	It("says which port a server listens on when it is another", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("honest-go:dev", speaks(v1alpha1.TransportStreamableHTTP, 8081, "http"), timeout(time.Minute)))
+		audit := settled(ctx, newAudit("honest-go:dev", speaks(report.TransportStreamableHTTP, 8081, "http"), timeout(time.Minute)))
 		expectInconclusive(audit, report.ReasonNotListening, "8080")
 	})
 
 	It("is Inconclusive when it may call nothing", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("honest-go:dev", probed(v1alpha1.Probe{Calls: v1alpha1.ProbeCallsNever})))
+		audit := settled(ctx, newAudit("honest-go:dev", probed(v1alpha1.Probe{Calls: report.CallsNever})))
 		expectInconclusive(audit, report.ReasonNotExercised, "Left out because that was asked for")
 		Expect(audit.Status.Coverage.Tools).To(Equal(report.Exercised{Listed: 1}))
 		Expect(reportOf(ctx, audit).Spec.Probe.Calls).To(Equal(report.CallsNever))
 
 		By("letting it")
-		rerunWith(ctx, audit, func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Calls = v1alpha1.ProbeCallsAll })
+		rerunWith(ctx, audit, func(a *v1alpha1.MCPServerAudit) { a.Spec.Probe.Calls = report.CallsAll })
 		expectPass(audit)
 		Expect(audit.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerSpecChanged))
 	})

@@ -55,7 +55,7 @@ var _ = Describe("A server that runs elsewhere", func() {
 		Expect(err).NotTo(HaveOccurred())
 
 		audit := elsewhere("http://notes." + namespace + ".svc/mcp")
-		audit.Spec.Probe.Calls = v1alpha1.ProbeCallsAll
+		audit.Spec.Probe.Calls = report.CallsAll
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
 
 		By("making a Pod without any right but to the network")
@@ -105,11 +105,11 @@ var _ = Describe("A spec that makes no sense", func() {
 		Expect(k8s.Create(ctx, audit)).To(MatchError(ContainSubstring(fix)))
 	},
 		Entry("an image and a URL", func(s *v1alpha1.Server) { s.URL = "https://mcp.example.com/mcp" }, "not both"),
-		Entry("HTTP without a port", func(s *v1alpha1.Server) { s.Transport = v1alpha1.TransportStreamableHTTP }, "set it to the port that the server listens on"),
-		Entry("a port for stdio", func(s *v1alpha1.Server) { s.Transport, s.Port = v1alpha1.TransportStdio, 8080 }, "set transport to Auto, StreamableHTTP or SSE"),
+		Entry("HTTP without a port", func(s *v1alpha1.Server) { s.Transport = report.TransportStreamableHTTP }, "set it to the port that the server listens on"),
+		Entry("a port for stdio", func(s *v1alpha1.Server) { s.Transport, s.Port = report.TransportStdio, 8080 }, "set transport to Auto, StreamableHTTP or SSE"),
 		Entry("a password in the URL", func(s *v1alpha1.Server) { *s = v1alpha1.Server{URL: "https://a:b@mcp.example.com/mcp"} }, "must not have a user name or password"),
 		Entry("stdio at a URL", func(s *v1alpha1.Server) {
-			*s = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: v1alpha1.TransportStdio}
+			*s = v1alpha1.Server{URL: "https://mcp.example.com/mcp", Transport: report.TransportStdio}
 		}, "transport Stdio needs an image to run"),
 	)
 })

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
@@ -98,7 +99,7 @@ func newAudit(image string, options ...func(*v1alpha1.MCPServerAudit)) *v1alpha1
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "audit-", Namespace: namespace},
 		Spec: v1alpha1.MCPServerAuditSpec{
 			Server: v1alpha1.Server{Image: registry + "/mcpaudit/" + image},
-			Probe:  v1alpha1.Probe{Depth: v1alpha1.ProbeDepthQuick},
+			Probe:  v1alpha1.Probe{Depth: report.DepthQuick},
 		},
 	}
 	for _, option := range options {

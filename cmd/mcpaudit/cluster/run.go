@@ -156,7 +156,7 @@ func (r *running) audit(command []string) (*v1alpha1.MCPServerAudit, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: r.name},
 		Spec: v1alpha1.MCPServerAuditSpec{
 			Server: v1alpha1.Server{
-				Image: r.image, Transport: v1alpha1.Transport(r.transport.Name), Port: r.port, Path: r.path, Command: command,
+				Image: r.image, Transport: r.transport.Name, Port: r.port, Path: r.path, Command: command,
 			},
 			FailOn:       cmp.Or(v1alpha1.FailOn(r.failOn), v1alpha1.FailOnNever),
 			MinAssurance: r.minAssurance,

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/cmd/mcpaudit/cluster"
@@ -70,7 +71,7 @@ func TestRun(t *testing.T) {
 			}
 			want := v1alpha1.MCPServerAuditSpec{
 				Server: v1alpha1.Server{
-					Image: "registry.example/team/Notes:1.4@sha256:00", Transport: v1alpha1.TransportAuto,
+					Image: "registry.example/team/Notes:1.4@sha256:00", Transport: plan.TransportAuto,
 					Command: []string{"/notes", "--rm"}, Env: []v1alpha1.EnvVar{{Name: "A", Value: "b=c"}},
 				},
 				FailOn: "Medium", MinAssurance: report.AssurancePartial, Timeout: metav1.Duration{Duration: 90 * time.Second},
