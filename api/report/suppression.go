@@ -54,9 +54,9 @@ const (
 	MaxSuppressions = 128
 	// MaxSuppressionTime bounds how far ahead a suppression may end, so that it is reviewed.
 	MaxSuppressionTime = 366 * 24 * time.Hour
-	// minReason and minMatch are in characters.
-	minReason = 8
-	minMatch  = 3
+	// The lengths of match and reason are in characters, as in the CRD.
+	minMatch, maxMatch   = 3, 256
+	minReason, maxReason = 8, 512
 )
 
 var ruleID = regexp.MustCompile(`^MCPA-[A-Z]+-[0-9]{3}$`)
@@ -71,12 +71,12 @@ func (s Suppression) Check(now time.Time) error {
 		return fmt.Errorf("%s cannot be suppressed: approve the manifest, by pinning its digest or with a newer baseline", s.Rule)
 	case s.Match != anything && utf8.RuneCountInString(s.Match) < minMatch:
 		return fmt.Errorf(`match %q: want at least %d characters of the finding's message or capability, or "*"`, s.Match, minMatch)
-	case len(s.Match) > MaxPathBytes:
-		return fmt.Errorf("match: %d bytes, more than the %d allowed", len(s.Match), MaxPathBytes)
+	case utf8.RuneCountInString(s.Match) > maxMatch:
+		return fmt.Errorf("match: %d characters, more than the %d allowed", utf8.RuneCountInString(s.Match), maxMatch)
 	case utf8.RuneCountInString(strings.TrimSpace(s.Reason)) < minReason:
 		return fmt.Errorf("reason %q: want at least %d characters that say why this is accepted", s.Reason, minReason)
-	case len(s.Reason) > MaxDetailBytes:
-		return fmt.Errorf("reason: %d bytes, more than the %d allowed", len(s.Reason), MaxDetailBytes)
+	case utf8.RuneCountInString(s.Reason) > maxReason:
+		return fmt.Errorf("reason: %d characters, more than the %d allowed", utf8.RuneCountInString(s.Reason), maxReason)
 	case s.Until.IsZero():
 		return errors.New("until: missing; want a date such as 2026-12-31 or 2026-12-31T12:00:00Z")
 	case s.Until.After(now.Add(MaxSuppressionTime)):
