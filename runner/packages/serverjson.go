@@ -58,7 +58,7 @@ func (s serverJSON) launch() (l Launched, err error) {
 		return l, fmt.Errorf("it comes as %.200q of %q, and not from npm, PyPI or as a bundle: audit an image in a cluster, or its program by mcpaudit run -- COMMAND",
 			s.Packages[0].Identifier, s.Packages[0].RegistryType)
 	case len(s.Remotes) > 0:
-		return l, fmt.Errorf("it runs elsewhere: audit what it says by mcpaudit connect %.200q", s.Remotes[0].URL)
+		return l, fmt.Errorf("it is a remote server: audit its manifest and answers with mcpaudit connect %.200q", s.Remotes[0].URL)
 	}
 	return l, errors.New("its server.json has no packages")
 }
