@@ -30,8 +30,8 @@ import (
 // The shim's gate, the drop of privileges and the tracer need the main thread.
 func init() { runtime.LockOSThread() }
 
-// guise is how this process appears to the server, which sees all processes of the Pod; nil for
-// no disguise.
+// guise hides this process from the server, which sees all processes of the Pod; nil for no
+// disguise.
 var guise shim.Guise
 
 // runtimeShim is the command line of the container runtime's process beside each container.

@@ -28,7 +28,7 @@ const (
 	maxConnections = 1024
 )
 
-// drain is how long a stopping replica keeps answering, until all nodes have removed its
+// drain is the time in which a stopping replica still answers, until all nodes have removed its
 // endpoint.
 const drain = 2 * time.Second
 

@@ -27,8 +27,8 @@ const (
 	tendEvery = 10 * time.Second
 	// sweepEvery is the minimum interval between sweeps for orphaned objects.
 	sweepEvery = time.Minute
-	// leaveFor is how long past its grace period a terminating Pod holds its slot: its node may
-	// be lost.
+	// leaveFor is the time past its grace period in which a terminating Pod holds its slot: its node
+	// may be lost.
 	leaveFor = 2 * time.Minute
 	// longestRun is the deadline of a Pod without one, which the operator did not create.
 	longestRun = time.Hour

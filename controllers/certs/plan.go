@@ -32,7 +32,7 @@ const (
 	early         = time.Hour
 )
 
-// settle is how long an authority is trusted before it signs a certificate, so every API server
+// settle is the time between trusting an authority and its first certificate, so every API server
 // has loaded it.
 const settle = 10 * time.Minute
 

@@ -40,7 +40,7 @@ type sourceState struct {
 type plan struct {
 	Wanted   []wantedAudit
 	Unwanted []*v1alpha1.MCPServerAudit
-	// Outcomes are those of the active policies, in order of precedence.
+	// Outcomes of the active policies, in order of precedence.
 	Outcomes []*policyOutcome
 }
 

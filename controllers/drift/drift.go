@@ -22,15 +22,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
 
-// podSignature is what Pods that are alike have in common: everything that affects their
-// judgement, and what events and statuses say about them.
+// podSignature groups equal Pods: it has everything that affects their judgement, and what events
+// and statuses report about them.
 type podSignature struct {
 	Subject gate.Subject
 	// Owner is the controller of the Pods, "ReplicaSet/notes-5d9c", or the Pod itself.
 	Owner string
 	// Owned is set if a workload made the Pods.
 	Owned bool
-	// ImageIDs are those reported by the kubelet, by container index.
+	// ImageIDs as reported by the kubelet, by container index.
 	ImageIDs []string
 }
 

@@ -23,7 +23,7 @@ type policy struct {
 	announced eventLog
 }
 
-// policies are those with a gate, by UID.
+// policies has the policies with a gate, by UID.
 type policies struct {
 	all map[types.UID]*policy
 	// of maps the gate's policy back.

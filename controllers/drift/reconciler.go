@@ -28,11 +28,11 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/sweep"
 )
 
-// resyncInterval is how often policies are checked without events: the offline gate's state is
+// resyncInterval is the interval for checking policies without events: the offline gate's state is
 // written by another controller.
 const resyncInterval = 30 * time.Second
 
-// readTimeout is how long Pods may be unread before the status says so.
+// readTimeout is the time after which the status reports that Pods could not be read.
 const readTimeout = time.Minute
 
 // maxNote is the most bytes of an event's text (events.k8s.io).

@@ -96,9 +96,9 @@ func (t *tally) status() *v1alpha1.GateStatus {
 	return &v1alpha1.GateStatus{Containers: t.containers, Violating: t.violating, Running: first}
 }
 
-// state is what else a policy's status reports.
+// state has the other parts of a policy's status.
 type state struct {
-	// invalid is what is wrong with the spec.
+	// invalid describes the error in the spec.
 	invalid string
 	// off is set if the policy's namespace lacks the gate's label.
 	off bool

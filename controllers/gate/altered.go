@@ -14,8 +14,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Additions is what a container adds to its image besides what Container compares, through
-// which it could run code that the audit did not see.
+// Additions has what a container adds to its image besides the fields that Container compares, and
+// through which it could run code that the audit did not see.
 type Additions struct {
 	// Mounts are the paths at which volumes and devices are mounted, sorted.
 	Mounts []string
@@ -24,7 +24,7 @@ type Additions struct {
 	Commands []string
 }
 
-// Alteration is how a container can run code that the audit did not see.
+// Alteration describes a way for a container to run code that the audit did not see.
 type Alteration struct {
 	// What is a phrase such as "but mounts a volume at /app", Fix the remedy.
 	What, Fix string

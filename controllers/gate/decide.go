@@ -34,7 +34,7 @@ type decider struct {
 	opinions    []Opinion
 }
 
-// image is what a container runs.
+// image is a container's parsed image.
 type image struct {
 	name
 	full string

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Environment is what a container sets besides its command.
+// Environment has a container's settings besides its command.
 type Environment struct {
 	// Variables are those with literal values, resolved as a kubelet does. Values from
 	// elsewhere are not compared, as no audit has them.

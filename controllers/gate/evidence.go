@@ -62,7 +62,7 @@ func before(a, b *Verdict) bool {
 	return cmp.Or(strings.Compare(a.Audit.Namespace, b.Audit.Namespace), strings.Compare(a.Audit.Name, b.Audit.Name)) < 0
 }
 
-// answer is what a policy knows about one command of an image.
+// answer has the verdicts that a policy trusts on one command of an image.
 type answer struct {
 	// best decides among verdicts on this command for a platform that the container runs on;
 	// elsewhere has the best for other platforms.
@@ -71,7 +71,7 @@ type answer struct {
 	verdicts, admitting int
 }
 
-// evidence is what a policy knows about one image. The verdicts are read once, however many
+// evidence has the verdicts that a policy trusts on one image. The verdicts are read once, however many
 // containers run it.
 type evidence struct {
 	answers map[v1alpha1.Digest]*answer // by the CommandDigest of the container

@@ -44,7 +44,7 @@ func ReadException(exception *v1alpha1.MCPAuditException) (*Exception, error) {
 	return read, nil
 }
 
-// exceptions are those for a subject and a policy.
+// exceptions has the exceptions for a subject and a policy.
 type exceptions struct {
 	any     *Exception
 	byImage map[v1alpha1.Digest]*Exception

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// Role is what an image is used for.
+// Role is the use of an image.
 type Role string
 
 // The roles of an image.
@@ -56,7 +56,7 @@ type Container struct {
 	Unclear string
 }
 
-// Verdict is what the gate keeps of an MCPServerAudit.
+// Verdict is the part of an MCPServerAudit that the gate keeps.
 type Verdict struct {
 	Audit types.NamespacedName
 	// Image is the reference that was audited, as the registry's full name.
@@ -75,13 +75,13 @@ type Verdict struct {
 	// WorkingDir of the command, and CodePaths as in AuditedServer; empty if not known.
 	WorkingDir string
 	CodePaths  []string
-	// Exercise is how the server was exercised; nil if unknown.
+	// Exercise describes how the server was exercised; nil if unknown.
 	Exercise *v1alpha1.AuditedExercise
-	// Assurance is what the verdict rests on, and PassedAssurance the level of the last pass;
+	// Assurance describes the basis of the verdict, PassedAssurance the level of the last pass;
 	// empty if the audit records none.
 	Assurance       report.Assurance
 	PassedAssurance report.AssuranceLevel
-	// Exposure is what the server enables its callers to do; nil if the audit records none.
+	// Exposure lists what the server lets its callers do; nil if the audit records none.
 	Exposure *v1alpha1.ExposureSummary
 	// Command and Args are the words behind CommandDigest; nil as well if the spec has changed.
 	Command, Args []string
@@ -120,7 +120,7 @@ type Policy struct {
 	Gate      v1alpha1.Gate
 	Exposure  *v1alpha1.ExposureLimit // nil: no limit
 	Trust     v1alpha1.Trust
-	// Invalid is what is wrong with the policy; everything in its scope is then denied, subject
+	// Invalid describes the error in the policy; everything in its scope is then denied, subject
 	// to its mode.
 	Invalid string
 
@@ -180,7 +180,7 @@ type Opinion struct {
 	Action v1alpha1.GateAction
 	// Verdict is the deciding one; nil if there is none.
 	Verdict *Verdict
-	// Exception is the one that admits it; nil if none was needed or applies.
+	// Exception admits the image; nil if none was needed or applies.
 	Exception *Exception
 	// Alteration names the change of a GateAltered; else nil.
 	Alteration *Alteration

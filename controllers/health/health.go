@@ -71,7 +71,7 @@ func (w *Watchdog) Check(*http.Request) error {
 	defer w.mutex.Unlock()
 	for _, run := range w.running {
 		if since := w.clock.Since(run.since); since > stuckAfter {
-			return fmt.Errorf("the reconciliation of %s goes on for %s", run.of, since.Round(time.Second))
+			return fmt.Errorf("the reconciliation of %s has been running for %s", run.of, since.Round(time.Second))
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@ const (
 	MaxQuestions = 6
 )
 
-// memory is how long an unreachable registry is not asked again. Then one request goes through,
-// and the others wait for its result.
+// memory is the time in which an unreachable registry gets no request. Then one request goes
+// through, and the others wait for its result.
 const memory = 20 * time.Second
 
 // hosts limits requests to registries.

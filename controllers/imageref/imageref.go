@@ -26,23 +26,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Image is what a registry knows about an image.
+// Image describes an image in a registry.
 type Image struct {
 	// Reference names Manifest by its digest, so it is unambiguous.
 	Reference string
-	// Digest is what the image names: an index or a manifest.
+	// Digest is the digest of the index or manifest that the image names.
 	Digest string
 	// Manifest is the digest of the platform's manifest, ID that of its config.
 	Manifest, ID string
 	// Ambiguous says why container runtimes could run a manifest of the index other than
 	// Manifest; empty if none can.
 	Ambiguous string
-	// Entrypoint and Cmd are those of the image config.
+	// Entrypoint and Cmd of the image config.
 	Entrypoint, Cmd []string
-	// Env ("NAME=value") and WorkingDir are those of the image config.
+	// Env ("NAME=value") and WorkingDir of the image config.
 	Env        []string
 	WorkingDir string
-	// User is that of the image config; empty for root.
+	// User of the image config; empty for root.
 	User string
 	// Platform is the image's, such as "linux/amd64"; empty if unknown.
 	Platform string

@@ -36,13 +36,13 @@ var (
 
 	readyReasons = reasonsOf(v1alpha1.ConditionReady)
 
-	// auditedReasons are those of Audited=False.
+	// auditedReasons lists the reasons of Audited=False.
 	auditedReasons = causes()
 
 	// statements are the outcomes of a report's statement.
 	statements = words{"signed", "unsigned", "key_unusable", "none"}
 
-	// driftReasons are those of ManifestStable=False.
+	// driftReasons lists the reasons of ManifestStable=False.
 	driftReasons = words(v1alpha1.ReasonsOf(v1alpha1.ConditionManifestStable).False)
 
 	// verdictReasons explain a verdict.

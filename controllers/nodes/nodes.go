@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// keep is how long an answer is cached: features seldom change, and nodes are too many and too
-// large to watch for them.
+// keep is the cache time of an answer: features seldom change, and watching all nodes costs too
+// much.
 const keep = 5 * time.Minute
 
 // pageSize is the page size of the node list.

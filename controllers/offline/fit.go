@@ -19,7 +19,7 @@ const (
 	maxBucket = maxShard / 4
 	maxTold   = 2 << 10
 	// maxExceptions bounds all exceptions of a policy and maxException one of them, in bytes;
-	// maxOfNamespace is how many fit per namespace, as each is named beside its images.
+	// maxOfNamespace bounds the entries per namespace, as each is named beside its images.
 	maxExceptions  = maxShard / 2
 	maxException   = 8 << 10
 	maxOfNamespace = 64

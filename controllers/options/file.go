@@ -185,7 +185,7 @@ func (o *Options) decodeDurations(f file) error {
 		}
 		value, err := time.ParseDuration(text)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %q is no duration, write it such as 90s, 10m or 1h30m", d.key, text))
+			problems = append(problems, fmt.Errorf("%s: invalid duration %q (want a duration such as 90s, 10m or 1h30m)", d.key, text))
 			continue
 		}
 		*d.value = value

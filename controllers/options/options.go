@@ -31,8 +31,7 @@ type Options struct {
 	ServerCPU, ServerMemory, ServerStorage string
 	// Slots bounds the audit Pods at a time, NamespaceSlots those for one namespace.
 	Slots, NamespaceSlots int
-	// ImageCheckInterval is how often the registry is asked whether a tag has moved; 0 for
-	// never.
+	// ImageCheckInterval is the interval for checking whether a tag has moved; 0 for never.
 	ImageCheckInterval time.Duration
 	// MaxVerdictAge is the age at which a server is audited again; 0 for never.
 	MaxVerdictAge time.Duration
@@ -44,9 +43,9 @@ type Options struct {
 	Concurrency int
 	// ResolveTimeout bounds one attempt to read an image from its registry.
 	ResolveTimeout time.Duration
-	// ResolveDeadline is how long an unreachable registry is retried.
+	// ResolveDeadline bounds the retries of an unreachable registry.
 	ResolveDeadline time.Duration
-	// PullDeadline is how long image pulls may fail.
+	// PullDeadline bounds the time of failing image pulls.
 	PullDeadline time.Duration
 	// StartDeadline is how long a Pod may be refused, and how long it may then stay unscheduled
 	// or without containers.
@@ -75,14 +74,14 @@ type Options struct {
 	// AttestationKey is the Secret in the operator's namespace with the key that signs
 	// statements; empty to leave them unsigned.
 	AttestationKey string
-	// AttestedNamespaces are those whose audits are signed; "*" for all. Audit authors there
-	// decide what the key signs.
+	// AttestedNamespaces has the namespaces whose audits are signed; "*" for all. Audit authors
+	// there decide what the key signs.
 	AttestedNamespaces []string
 	// Registries lists registries that may be at private addresses or without TLS.
 	Registries imageref.Registries
 	// RunnerPullSecrets are the pull secrets of the runner's image in the run namespace.
 	RunnerPullSecrets []corev1.LocalObjectReference
-	// Allowed is what the spec of an audit may use.
+	// Allowed restricts the spec of an audit.
 	Allowed Allowed
 	// APIServers are the API server's known addresses, detected by the manager.
 	APIServers []netip.Addr
@@ -159,7 +158,7 @@ func (o *Options) ServerLimits() (corev1.ResourceList, error) {
 	} {
 		quantity, err := resource.ParseQuantity(limit.value)
 		if err != nil || quantity.Sign() <= 0 {
-			return nil, fmt.Errorf("%s: %q is no limit, write it as for a container, such as 1 or 512Mi", limit.key, limit.value)
+			return nil, fmt.Errorf("%s: invalid value %q (want a quantity such as 1 or 512Mi)", limit.key, limit.value)
 		}
 		limits[limit.name] = quantity
 	}

@@ -142,25 +142,25 @@ func TestLoadTellsAllProblems(t *testing.T) {
 		content string
 		want    []string
 	}{
-		{"slots: {total: 0}", []string{"slots.total: 0 is not from 1 to 1000"}},
-		{"slots: {total: 3, perNamespace: 4}\nworkers: 0", []string{"slots.perNamespace: 4 is not from 1 to slots.total, which is 3", "workers: 0 is not from 1 to 100"}},
-		{"imageCheckInterval: 1s\nmaxVerdictAge: 1m", []string{"imageCheckInterval: 1s is not from 1m0s", "nor 0s for never", "maxVerdictAge: 1m0s is not from 1h0m0s"}},
+		{"slots: {total: 0}", []string{"slots.total: invalid value 0 (want 1 to 1000)"}},
+		{"slots: {total: 3, perNamespace: 4}\nworkers: 0", []string{"slots.perNamespace: invalid value 4 (want 1 to 3)", "workers: invalid value 0 (want 1 to 100)"}},
+		{"imageCheckInterval: 1s\nmaxVerdictAge: 1m", []string{"imageCheckInterval: invalid value 1s (want 1m0s to", ", or 0s for never", "maxVerdictAge: invalid value 1m0s (want 1h0m0s to"}},
 		{"deadlines: {start: soon, queue: 5}", []string{"deadlines.queue"}},
-		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: "soon" is no duration, write it such as 90s`, `deadlines.pull: "later"`}},
-		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: 0s is not from 1s", "deadlines.margin: 1s is not from 30s to 1h0m0s"}},
-		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: "windows/amd64"`, `userNamespaces: invalid value "auto" (want one of ["Auto" "Always" "Never"])`}},
-		{"allowed: {networks: [Open], placement: Anywhere, maxTimeout: 2h}", []string{`allowed.networks: invalid value "Open" (want one of`, `allowed.placement: invalid value "Anywhere" (want one of`, "allowed.maxTimeout: 2h0m0s is not from 10s to 1h0m0s"}},
+		{"deadlines: {start: soon, pull: later}", []string{`deadlines.start: invalid duration "soon" (want a duration such as 90s`, `deadlines.pull: invalid duration "later"`}},
+		{"deadlines: {resolve: 0s, margin: 1s}", []string{"deadlines.resolve: invalid value 0s (want 1s to", "deadlines.margin: invalid value 1s (want 30s to 1h0m0s)"}},
+		{"platform: windows/amd64\nuserNamespaces: auto", []string{`platform: invalid value "windows/amd64"`, `userNamespaces: invalid value "auto" (want one of ["Auto" "Always" "Never"])`}},
+		{"allowed: {networks: [Open], placement: Anywhere, maxTimeout: 2h}", []string{`allowed.networks: invalid value "Open" (want one of`, `allowed.placement: invalid value "Anywhere" (want one of`, "allowed.maxTimeout: invalid value 2h0m0s (want 10s to 1h0m0s)"}},
 		{"allowed: {maxImageSize: much}", []string{`allowed.maxImageSize: invalid size "much"; write it like 10Gi, or 0`}},
 		{"allowed: {priorityClassNames: [A_b], runtimeClassNames: [B_c]}\nrunner: {imagePullSecrets: [{name: C_d}]}", []string{
 			`allowed.priorityClassNames: invalid name "A_b"`, `allowed.runtimeClassNames: invalid name "B_c"`, `runner.imagePullSecrets: invalid name "C_d"`}},
 		{"gate: {certificate: managed}", []string{`gate.certificate: invalid value "managed" (want one of ["Managed" "External"])`}},
-		{"attestation: {keySecret: A_b, namespaces: [a]}", []string{`attestation.keySecret: "A_b" is no name of a Secret`}},
+		{"attestation: {keySecret: A_b, namespaces: [a]}", []string{`attestation.keySecret: invalid name "A_b"`}},
 		{"attestation: {keySecret: key}", []string{"attestation.namespaces is required with attestation.keySecret"}},
 		{"attestation: {keySecret: key, namespaces: [A_b]}", []string{`attestation.namespaces: invalid namespace "A_b"`}},
 		{"discovery: Never", []string{`discovery: invalid value "Never" (want one of ["Auto" "Disabled"])`}},
 		{"policyReports: always", []string{`policyReports: invalid value "always" (want one of ["Auto" "Never" "Disabled"])`}},
-		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: "0" is no limit`}},
-		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: "A_b"`, `allowedMetadata: "*/*"`}},
+		{"server: {cpu: '0', memory: lots}", []string{`server.cpu: invalid value "0" (want a quantity`}},
+		{"runtimeClassName: A_b\nallowedMetadata: ['*/*']", []string{`runtimeClassName: invalid name "A_b"`, `allowedMetadata: invalid value "*/*"`}},
 		{"podTemplate: {metadata: {labels: {mcpaudit.dev/run: a, $patch: replace}}}", []string{"podTemplate: ", "mcpaudit.dev/run is the operator's own", `"$patch" is no name`}},
 	} {
 		_, err := load(t, test.content)

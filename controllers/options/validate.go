@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 )
@@ -55,20 +56,21 @@ func (o *Options) Validate() error {
 		}
 	}
 	demand(o.RunnerImage != "", "--runner-image is required")
-	demand(o.Slots >= 1 && o.Slots <= maxSlots, "slots.total: %d is not from 1 to %d", o.Slots, maxSlots)
-	demand(o.NamespaceSlots >= 1 && o.NamespaceSlots <= o.Slots, "slots.perNamespace: %d is not from 1 to slots.total, which is %d", o.NamespaceSlots, o.Slots)
-	demand(o.Concurrency >= 1 && o.Concurrency <= maxWorkers, "workers: %d is not from 1 to %d", o.Concurrency, maxWorkers)
 	for _, d := range o.durations() {
-		holds := *d.value >= d.least && *d.value <= d.most || d.off && *d.value == 0
-		or := ""
-		if d.off {
-			or = ", nor 0s for never"
+		outside := plan.Within(d.key, *d.value, d.least, d.most)
+		switch {
+		case outside != nil && !d.off:
+			problems = append(problems, outside)
+		case outside != nil && *d.value != 0:
+			problems = append(problems, fmt.Errorf("%w, or 0s for never", outside))
 		}
-		demand(holds, "%s: %s is not from %s to %s%s", d.key, *d.value, d.least, d.most, or)
 	}
 	architecture, isLinux := strings.CutPrefix(o.Platform, "linux/")
-	demand(isLinux && architecture != "", "platform: %q is not like linux/amd64 or linux/arm64", o.Platform)
+	demand(isLinux && architecture != "", "platform: invalid value %q (want a platform such as linux/amd64 or linux/arm64)", o.Platform)
 	problems = append(problems,
+		plan.Within("slots.total", o.Slots, 1, maxSlots),
+		plan.Within("slots.perNamespace", o.NamespaceSlots, 1, o.Slots),
+		plan.Within("workers", o.Concurrency, 1, maxWorkers),
 		choice("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
 		choice("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
 		choice("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
@@ -77,9 +79,9 @@ func (o *Options) Validate() error {
 		o.validateAllowed(),
 	)
 	problems = append(problems, o.validateAttestation()...)
-	demand(optional(o.RuntimeClass), "runtimeClassName: %q is no name of a RuntimeClass", o.RuntimeClass)
+	demand(optional(o.RuntimeClass), "runtimeClassName: invalid name %q", o.RuntimeClass)
 	for _, key := range o.AllowedMetadata {
-		demand(isPattern(key), "allowedMetadata: %q is no key of a label or annotation, nor a prefix such as kueue.x-k8s.io/*", key)
+		demand(isPattern(key), "allowedMetadata: invalid value %q (want the key of a label or annotation, or a prefix such as kueue.x-k8s.io/*)", key)
 	}
 	if _, err := o.ServerLimits(); err != nil {
 		problems = append(problems, err)
@@ -94,7 +96,7 @@ func (o *Options) Validate() error {
 func (o *Options) validateAttestation() []error {
 	var problems []error
 	if !optional(o.AttestationKey) {
-		problems = append(problems, fmt.Errorf("attestation.keySecret: %q is no name of a Secret", o.AttestationKey))
+		problems = append(problems, fmt.Errorf("attestation.keySecret: invalid name %q", o.AttestationKey))
 	}
 	if o.AttestationKey != "" && len(o.AttestedNamespaces) == 0 {
 		problems = append(problems, errors.New("attestation.namespaces is required with attestation.keySecret: list the namespaces whose audits are signed, or \"*\" for all"))

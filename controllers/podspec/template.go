@@ -60,7 +60,7 @@ func overlay(pod *corev1.Pod, templates ...*v1alpha1.PodTemplate) error {
 	return nil
 }
 
-// nodeLossSeconds is how long an audit survives on an unreachable node. With the cluster's
+// nodeLossSeconds is the toleration of an audit Pod for an unreachable node. With the cluster's
 // default of 300, it would hold a slot that another audit could use.
 const nodeLossSeconds = 60
 

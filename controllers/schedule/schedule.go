@@ -77,7 +77,7 @@ func location(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// descriptors are those that the API documents.
+// descriptors lists the documented ones.
 var descriptors = []string{"@hourly", "@daily", "@weekly", "@monthly", "@yearly"}
 
 // leapYear precedes a year that has every date of the calendar.
@@ -95,11 +95,11 @@ func expression(text string) (*cron.SpecSchedule, error) {
 	}
 	parsed, err := cron.ParseStandard(trimmed)
 	if err != nil {
-		return nil, refuse(`spec.schedule.cron %q is no time in five fields (minute, hour, day of month, month, day of week), such as "0 3 * * *": %s`, text, err)
+		return nil, refuse(`spec.schedule.cron %q must have five fields (minute, hour, day of month, month, day of week), such as "0 3 * * *": %s`, text, err)
 	}
 	wall, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return nil, refuse(`spec.schedule.cron %q is no time in five fields, such as "0 3 * * *"`, text)
+		return nil, refuse(`spec.schedule.cron %q must have five fields, such as "0 3 * * *"`, text)
 	}
 	wall.Location = time.UTC
 	const star = 1 << 63 // the parser's flag beside the values
@@ -172,7 +172,7 @@ func (s Schedule) running(after time.Time) time.Time {
 	}
 }
 
-// searched is how many years ahead the parser looks. The 29th of February may be 8 years away.
+// searched is the number of years that the parser looks ahead. The 29th of February may be 8 years away.
 const searched = 5
 
 func next(wall *cron.SpecSchedule, after time.Time) time.Time {

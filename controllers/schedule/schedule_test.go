@@ -187,7 +187,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a 31st in short months", v1alpha1.Schedule{Cron: "0 0 31 4,6,9,11 *"}, "never fires"},
 		{"a day that is in no month, in every hour", v1alpha1.Schedule{Cron: "* * 30 feb *", TimeZone: "Europe/Berlin"}, "never fires"},
 		{"six fields", v1alpha1.Schedule{Cron: "0 0 3 * * *"}, "five fields (minute, hour"},
-		{"blank", v1alpha1.Schedule{Cron: " "}, "no time in five fields"},
+		{"blank", v1alpha1.Schedule{Cron: " "}, "must have five fields"},
 		{"minute 60", v1alpha1.Schedule{Cron: "60 * * * *"}, "above maximum (59)"},
 		{"a step of none", v1alpha1.Schedule{Cron: "*/0 * * * *"}, "positive number"},
 		{"a field of commas", v1alpha1.Schedule{Cron: "0 , * * *"}, "a field without a value"},

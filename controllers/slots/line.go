@@ -15,7 +15,7 @@ const (
 	ageAfter = 30 * time.Minute
 )
 
-// forgetAfter is how long the last admission of an idle namespace is remembered.
+// forgetAfter is the retention of an idle namespace's last admission.
 const forgetAfter = time.Hour
 
 // line is the state of waiting and running audits. It has neither clock nor lock, and is

@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// reservedFor is how long a slot is reserved for a woken claim: all workers may be waiting
+	// reservedFor bounds the reservation of a slot for a woken claim: all workers may be waiting
 	// for registries, or the wake-up was lost.
 	reservedFor = time.Minute
-	// attemptFor is how long creating a Pod may be retried in the same slot after an unknown
-	// outcome.
+	// attemptFor bounds the retries of creating a Pod in the same slot after an unknown outcome.
 	attemptFor = 2 * time.Minute
-	// unseenFor is how long a Pod may be missing from the cache before a live read.
+	// unseenFor is the time that a Pod may be missing from the cache before a live read.
 	unseenFor = 30 * time.Second
-	// lateFor is how long after an attempt its Pod may still appear: twice the API server's
+	// lateFor is the time after an attempt in which its Pod may still appear: twice the API server's
 	// request timeout.
 	lateFor = 2 * time.Minute
 )

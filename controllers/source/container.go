@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Container is what an audit of a server would run, for comparison with actual audits.
+// Container describes an audit of a server, for comparison with actual audits.
 type Container struct {
 	// Image as in the object, which may be invalid.
 	Image         string

@@ -42,7 +42,7 @@ var (
 	envNamePattern = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 )
 
-// recipe is how an object runs its server. In the end every kind makes a container of a Pod,
+// recipe describes how an object runs its server. In the end every kind makes a container of a Pod,
 // and recipe does what a kubelet would do.
 type recipe struct {
 	image         string

@@ -38,7 +38,7 @@ type Attester struct {
 	Live client.Reader
 	// Namespace and Secret name the key; without a Secret, statements are not signed.
 	Namespace, Secret string
-	// Namespaces are those whose audits are signed; AllNamespaces for all.
+	// Namespaces whose audits are signed; AllNamespaces for all.
 	Namespaces []string
 }
 
@@ -111,7 +111,7 @@ func annotate(outcome Outcome, annotation string, what any) (Result, error) {
 	return Result{Outcome: outcome, Annotations: map[string]string{annotation: string(encoded)}}, nil
 }
 
-// unusable is why a key stays unusable until somebody fixes it.
+// unusable is the reason why a key stays unusable until it is replaced.
 type unusable string
 
 func (u unusable) Error() string { return string(u) }

@@ -41,7 +41,7 @@ import (
 // maxRequested bounds status.lastHandledReconcileAt, in bytes.
 const maxRequested = 256
 
-// Input is what the decision depends on.
+// Input has everything that the decision depends on.
 type Input struct {
 	// UID and creation time of the audit, and the current time.
 	UID     types.UID

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// named is how many findings a message describes; the status has more, and the report has all.
+// named is the number of findings in a message; the status has more, and the report has all.
 const named = 3
 
 // failMessage describes the worst findings to a newcomer.

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 )
 
-// Input is what a verdict depends on.
+// Input has everything that a verdict depends on.
 type Input struct {
-	// FailOn, MinAssurance and Baseline are those of the spec.
+	// FailOn, MinAssurance and Baseline as in the spec.
 	FailOn       v1alpha1.FailOn
 	MinAssurance report.AssuranceLevel
 	Baseline     v1alpha1.Baseline
