@@ -22,7 +22,7 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	case err != nil:
 		return nil, err
 	case of == nil && o.sbom != "":
-		return nil, errors.New("--sbom: the server is no package: it goes with npm:NAME, pypi:NAME or mcpb:FILE")
+		return nil, errors.New("--sbom: only valid with npm:NAME, pypi:NAME or mcpb:FILE")
 	case of == nil:
 		return func() {}, nil
 	}

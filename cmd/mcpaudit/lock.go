@@ -104,8 +104,8 @@ func newLock() *cobra.Command {
 	c := &cobra.Command{
 		Use: "lock --config FILE", Short: "Record what a client's servers advertise, do and enable, once each has passed", Args: cli.Args(0, 0),
 		Long: "Audits each server that a client is configured to start, and records what it advertises, does and enables in " + lockName + ",\n" +
-			"beside the configuration. It is to be reviewed, and kept under version control: mcpaudit verify-lock holds later audits against\n" +
-			"it. Nothing is recorded unless every server passes. One that runs elsewhere is left out.",
+			"beside the configuration. Review the lock and keep it under version control: mcpaudit verify-lock compares later audits with\n" +
+			"it. Nothing is recorded unless every server passes. Remote servers are left out.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.record(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -117,15 +117,15 @@ func newLock() *cobra.Command {
 func newVerifyLock() *cobra.Command {
 	var o locking
 	c := &cobra.Command{
-		Use: "verify-lock --config FILE", Short: "Audit a client's servers again, and compare with what was locked", Args: cli.Args(0, 0),
+		Use: "verify-lock --config FILE", Short: "Audit a client's servers again, and compare them with the lock", Args: cli.Args(0, 0),
 		Long: `Audits each server that a client is configured to start, and compares it with the lock: what it advertises, and
-whether it does or enables more than it did. That another version, or other dependencies, were installed is shown,
-and is no difference by itself.
+whether it does or enables more than before. Another version, or other dependencies, are shown, but are no
+difference by themselves.
 
 Exit codes:
-  0  each server passes, and is as it was
-  3  one fails, or is not as it was, or is not in the lock
-  1  one was not audited to the end; or the lock cannot be read`,
+  0  each server passes and equals the lock
+  3  a server fails, differs from the lock, or is not in it
+  1  an audit was incomplete, or the lock cannot be read`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.verify(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -221,7 +221,7 @@ func (o *locking) verify(ctx context.Context, stdout, stderr io.Writer) error {
 		delete(l.Servers, s.name)
 		if !known {
 			worst = exitFindings
-			rows.add(s.name, "New", "it is not in the lock: audit it, and record it, by mcpaudit lock --config "+o.config)
+			rows.add(s.name, "New", "not in the lock; record it with mcpaudit lock --config "+o.config)
 			continue
 		}
 		r, err := o.auditConfigured(ctx, s, stderr)
@@ -237,7 +237,7 @@ func (o *locking) verify(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Servers)) {
 		worst = exitFindings
-		rows.add(name, "Gone", "it is in the lock, and not in the configuration: mcpaudit lock --config "+o.config+" makes the lock anew")
+		rows.add(name, "Gone", "in the lock, but not in the configuration; recreate the lock with mcpaudit lock --config "+o.config)
 	}
 	if rows.err != nil {
 		return rows.err
@@ -254,9 +254,9 @@ func (r *rows) compare(name string, was locked, is report.Report) int {
 	case is.Verdict != report.VerdictPass:
 		r.add(name, string(is.Verdict), is.Message)
 	case !same:
-		r.add(name, "Differs", "it is not what was locked; once that is reviewed, mcpaudit lock records it")
+		r.add(name, "Differs", "differs from the lock; review the changes, then record them with mcpaudit lock")
 	case !known:
-		r.add(name, "-", "the audit did not see everything; what it saw is as it was")
+		r.add(name, "-", "the audit was incomplete; what it observed equals the lock")
 	default:
 		r.add(name, "Same", is.Message)
 	}
