@@ -12,13 +12,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // localRegistry is that of hack/cluster.
@@ -59,7 +59,7 @@ func build(ctx context.Context, args []string) error {
 		return err
 	}
 	// A concurrent build of another checkout uses the same program names.
-	unlock, err := shop.lock("bin")
+	unlock, err := command.Lock(shop.cache, "bin")
 	if err != nil {
 		return err
 	}
@@ -105,36 +105,28 @@ func choose(wanted []string) ([]recipe, error) {
 }
 
 func openWorkshop(ctx context.Context) (*workshop, error) {
-	mod, err := output(ctx, "", "go", "env", "GOMOD")
+	root, err := command.SourceTree(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the repository: %w", err)
+		return nil, err
 	}
-	if !filepath.IsAbs(mod) || mod == os.DevNull {
-		return nil, errors.New("find the repository: run this inside it")
-	}
-	root := filepath.Dir(mod)
-	cache := os.Getenv("MCPAUDIT_CACHE")
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("find the cache: %w", err)
-		}
-		cache = filepath.Join(user, "mcpaudit")
+	cache, err := command.Cache("images")
+	if err != nil {
+		return nil, err
 	}
 	version := os.Getenv("VERSION")
 	if version == "" { // a copy without history is a development version
-		if version, err = output(ctx, root, "git", "describe", "--tags", "--always", "--dirty"); err != nil {
+		if version, err = command.Output(ctx, root, "git", "describe", "--tags", "--always", "--dirty"); err != nil {
 			version = "dev"
 		}
 	}
 	commit := os.Getenv("COMMIT")
 	if commit == "" {
-		if commit, err = output(ctx, root, "git", "rev-parse", "HEAD"); err != nil {
+		if commit, err = command.Output(ctx, root, "git", "rev-parse", "HEAD"); err != nil {
 			commit = ""
 		}
 	}
 	return &workshop{
-		root: root, cache: filepath.Join(cache, "images"), version: version, commit: commit,
+		root: root, cache: cache, version: version, commit: commit,
 		arch: runtime.GOARCH, origin: machine{}, created: time.Unix(0, 0),
 	}, nil
 }
@@ -196,71 +188,4 @@ func (w *workshop) program(ctx context.Context, pkg string) (string, error) {
 		return "", fmt.Errorf("compile %s: %w", pkg, err)
 	}
 	return file, nil
-}
-
-// installed returns the folder cache/NAME-KEY. If it is missing, install fills a folder that is
-// then renamed, so an existing one is complete. Of several concurrent processes, one installs
-// and the others wait.
-func (w *workshop) installed(name, key string, install func(dir string) error) (string, error) {
-	dir := filepath.Join(w.cache, name+"-"+key)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	unlock, err := w.lock(name)
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil // another process has installed it meanwhile
-	}
-	tmp, err := os.MkdirTemp(w.cache, ".install-")
-	if err != nil {
-		return "", fmt.Errorf("make a scratch folder: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(tmp) }()
-	if err := install(tmp); err != nil {
-		return "", err
-	}
-	if err := os.Rename(tmp, dir); err != nil {
-		return "", fmt.Errorf("keep the installation: %w", err)
-	}
-	return dir, nil
-}
-
-// lock locks the part NAME of the cache until unlock. The kernel releases the lock when the
-// process ends.
-func (w *workshop) lock(name string) (unlock func(), err error) {
-	if err := os.MkdirAll(w.cache, 0o755); err != nil {
-		return nil, fmt.Errorf("create the cache: %w", err)
-	}
-	file, err := os.OpenFile(filepath.Join(w.cache, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the cache: %w", err)
-	}
-	for {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("lock the cache: %w", err)
-	}
-	return func() { _ = file.Close() }, nil
-}
-
-// output runs a command and returns its trimmed output. Errors include stderr.
-func output(ctx context.Context, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", fmt.Errorf("run %s: %w: %s", filepath.Base(name), err, strings.TrimSpace(string(exit.Stderr)))
-	}
-	if err != nil {
-		return "", fmt.Errorf("run %s: %w", filepath.Base(name), err)
-	}
-	return strings.TrimSpace(string(out)), nil
 }

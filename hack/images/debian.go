@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // debianLock lists a release's Debian packages, one per line: ARCHITECTURE NAME VERSION SHA256.
@@ -101,7 +102,7 @@ func (w *workshop) debian(ctx context.Context, arch string) (debian, error) {
 		return debian{}, fmt.Errorf("no packages for %s in debian.lock", arch)
 	}
 	key := sha256.Sum256(fmt.Append(nil, ours))
-	dir, err := w.installed("debian-"+arch, hex.EncodeToString(key[:6]), func(dir string) error {
+	dir, err := command.Installed(w.cache, "debian-"+arch, hex.EncodeToString(key[:6]), func(dir string) error {
 		apt, err := newApt(ctx)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (w *workshop) debian(ctx context.Context, arch string) (debian, error) {
 			if err != nil {
 				return err
 			}
-			if _, err := output(ctx, "", "dpkg-deb", "-x", file, dir); err != nil {
+			if _, err := command.Output(ctx, "", "dpkg-deb", "-x", file, dir); err != nil {
 				return err
 			}
 		}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +12,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // nodeServer returns the recipe of a Node server whose entrypoint is found by PATH and its
@@ -54,7 +53,7 @@ var builtin = regexp.MustCompile(`/usr/share/nodejs/[\w@./-]+\.js`)
 
 // nodeRuntime returns the machine's Node with everything it loads.
 func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
-	program, err := output(ctx, "", "node", "-p", "process.execPath")
+	program, err := command.Output(ctx, "", "node", "-p", "process.execPath")
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +86,11 @@ func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 // nodeModules installs from the lock file of a test server folder.
 func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, error) {
 	sources := filepath.Join(w.root, "test/servers", folder)
-	key, err := digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))
+	key, err := command.Digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))
 	if err != nil {
 		return nil, err
 	}
-	dir, err := w.installed(folder, key, func(dir string) error {
+	dir, err := command.Installed(w.cache, folder, key, func(dir string) error {
 		for _, f := range []string{"package.json", "package-lock.json"} {
 			content, err := os.ReadFile(filepath.Join(sources, f))
 			if err != nil {
@@ -116,17 +115,4 @@ func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, e
 		return rel == ".bin" || rel == ".package-lock.json" || strings.HasSuffix(rel, ".map") || strings.HasSuffix(rel, ".d.ts")
 	})
 	return t, nil
-}
-
-// digest identifies file contents by 12 hex digits.
-func digest(files ...string) (string, error) {
-	sum := sha256.New()
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		_, _ = fmt.Fprintf(sum, "%d\n%s", len(content), content) // a hash takes everything
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:12], nil
 }

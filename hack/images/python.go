@@ -14,6 +14,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // python is Debian's own. One from a version manager is in a home directory, and linked to
@@ -39,7 +40,7 @@ func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error
 // pythonTree returns the interpreter with its libraries, its standard library, and the packages
 // of requirements.txt in Debian's folder for local packages.
 func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
-	out, err := output(ctx, "", python, "-c",
+	out, err := command.Output(ctx, "", python, "-c",
 		"import os,sys,sysconfig; print(os.path.realpath(sys.executable), sysconfig.get_path('stdlib'), *sys.version_info[:3])")
 	if err != nil {
 		return nil, err
@@ -51,11 +52,11 @@ func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
 	program, library := facts[0], facts[1]
 	packages := "/usr/local/lib/python" + strings.Join(facts[2:4], ".") + "/dist-packages"
 	requirements := filepath.Join(w.root, "test/servers/python/requirements.txt")
-	key, err := digest(requirements)
+	key, err := command.Digest(requirements)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := w.installed("python"+strings.Join(facts[2:], "."), key, func(dir string) error {
+	dir, err := command.Installed(w.cache, "python"+strings.Join(facts[2:], "."), key, func(dir string) error {
 		return installPython(ctx, dir, library, packages, requirements)
 	})
 	if err != nil {

@@ -15,20 +15,21 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// released are the images that a release has, and what they are.
+// released has the images of a release with their titles.
 var released = []struct {
 	recipe
 	title string
 }{
 	{recipe{name: "manager", build: manager}, "The operator of mcpaudit"},
-	{recipe{name: "runner", build: runner}, "What audits an MCP server, in its Pod"},
+	{recipe{name: "runner", build: runner}, "The runner that audits an MCP server in its Pod"},
 }
 
-// release writes the manager and the runner as archives of OCI images, for
-// several architectures, and prints their references by digest. What is not ours
-// in them is Debian's, by debian.lock, so that every machine writes the same.
+// release writes the images of manager and runner for several architectures as OCI archives, and
+// prints their references by digest. Third-party files are Debian's, by debian.lock, so the
+// archives are reproducible.
 func release(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("images release", pflag.ContinueOnError)
 	dir := flags.String("dir", "dist", "`folder` to write to")
@@ -74,7 +75,7 @@ func (w *workshop) multi(ctx context.Context, r recipe, platforms []string) (v1.
 	for _, platform := range platforms {
 		arch, ok := strings.CutPrefix(platform, "linux/")
 		if !ok || triplets[arch] == "" {
-			return nil, fmt.Errorf("platform %q: it is one of linux/amd64, linux/arm64", platform)
+			return nil, fmt.Errorf("platform %q: want linux/amd64 or linux/arm64", platform)
 		}
 		packages, err := w.debian(ctx, arch)
 		if err != nil {
@@ -90,7 +91,7 @@ func (w *workshop) multi(ctx context.Context, r recipe, platforms []string) (v1.
 	return oci.Index(w.labels, images...)
 }
 
-// describe says what an image is by the OCI image spec's annotations.
+// describe returns the OCI annotations of an image.
 func (w *workshop) describe(title string) map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":    title,
@@ -102,19 +103,18 @@ func (w *workshop) describe(title string) map[string]string {
 	}
 }
 
-// sourceDate returns when the sources are of: SOURCE_DATE_EPOCH
-// (reproducible-builds.org), or the time of the commit.
+// sourceDate returns SOURCE_DATE_EPOCH (reproducible-builds.org), or the time of the commit.
 func sourceDate(ctx context.Context, root string) (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
-		if text, err = output(ctx, root, "git", "log", "-1", "--format=%ct"); err != nil {
-			return time.Time{}, fmt.Errorf("find the time of the commit: %w: in a copy without its history set SOURCE_DATE_EPOCH", err)
+		if text, err = command.Output(ctx, root, "git", "log", "-1", "--format=%ct"); err != nil {
+			return time.Time{}, fmt.Errorf("find the time of the commit: %w; without the history, set SOURCE_DATE_EPOCH", err)
 		}
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read SOURCE_DATE_EPOCH: %w: it is a number of seconds", err)
+		return time.Time{}, fmt.Errorf("read SOURCE_DATE_EPOCH: %w; want a number of seconds", err)
 	}
 	return time.Unix(seconds, 0), nil
 }
@@ -127,7 +127,7 @@ func push(ctx context.Context, args []string) error {
 		return err
 	}
 	if *to == "" || flags.NArg() == 0 {
-		return errors.New("push: give a registry and the archives to push to it, as images push --to REGISTRY ARCHIVE")
+		return errors.New("usage: images push --to REGISTRY ARCHIVE...")
 	}
 	for _, file := range flags.Args() {
 		ref, err := oci.PushArchive(ctx, file, strings.TrimSuffix(*to, "/"))

@@ -66,8 +66,7 @@ func severity(r rules.Rule) string {
 	return string(r.Severity)
 }
 
-// plain keeps Markdown from reading more into a text than is there, outside of
-// code.
+// plain escapes Markdown outside of code.
 func plain(text string) string {
 	parts := strings.Split(text, "`")
 	for i := 0; i < len(parts); i += 2 {

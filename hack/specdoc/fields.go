@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// schema is the part of a structural schema that a reader wants to know of.
+// schema is the documented part of a structural schema.
 // https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/#JSONSchemaProps
 type schema struct {
 	Type                 string
@@ -30,8 +30,7 @@ type schema struct {
 	} `json:"x-kubernetes-validations"`
 }
 
-// Kubernetes' own types are documented there; a row says which it is. The names are
-// those of the fields, or the ends of them.
+// foreign has Kubernetes' own types, whose fields are not listed, by the suffix of the field.
 var foreign = []struct{ suffix, as string }{
 	{"Selector", "a label selector: `matchLabels`, `matchExpressions`"},
 	{"affinity", "as in a PodSpec"},
@@ -49,8 +48,8 @@ func ofKubernetes(name string, s schema) (string, bool) {
 	return "", false
 }
 
-// table has a row for each field below a part of the object, in the order of their
-// names, what is required first.
+// table returns a row for each field below a part of the object, required fields first, then by
+// name.
 func table(part string, s schema) string {
 	var text strings.Builder
 	text.WriteString("| field | value | meaning |\n|---|---|---|\n")
@@ -92,7 +91,7 @@ func rows(text *strings.Builder, path string, s schema) {
 	}
 }
 
-// meaning is the comment of the field, and what is refused.
+// meaning returns the comment of a field and its validation rules.
 func (s schema) meaning() string {
 	text := plain(s.Description)
 	for at := &s; at != nil; at = at.Items {
@@ -103,7 +102,7 @@ func (s schema) meaning() string {
 	return strings.TrimSpace(text)
 }
 
-// value is the type of a field, its range and its default.
+// value returns the type of a field, its range and its default.
 func (s schema) value() string {
 	parts := []string{s.kind()}
 	switch {
@@ -122,7 +121,7 @@ func (s schema) value() string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// defaultOf spells an object as its one field would be: "mode: TrustOnFirstUse".
+// defaultOf formats a default; an object by its fields: "mode: TrustOnFirstUse".
 func defaultOf(value any) string {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -168,7 +167,7 @@ func span(least, most *int64, of string) string {
 	return fmt.Sprintf("%d to %d %s", *least, *most, of)
 }
 
-// plain takes from a text what Markdown would read into it.
+// plain escapes a text for a Markdown table.
 func plain(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.NewReplacer("|", "\\|", "*", "\\*", "_", "\\_", "<", "&lt;", "`", "'").Replace(text)

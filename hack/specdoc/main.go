@@ -1,6 +1,5 @@
-// Command specdoc writes the fields of each kind into its page, from its CRD: their
-// meaning is what kubectl explain says, and nothing is forgotten. It writes the reasons of
-// Audited=False, too, from api/report.
+// Command specdoc writes the fields of each kind into its page, from the CRD, and the reasons of
+// Audited=False, from api/report.
 //
 //	go run ./hack/specdoc config/crd/bases docs/spec
 package main
@@ -14,11 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A mark is the lines of a page between which a table stands; all else there is written by
-// hand.
+// mark has the lines before and after a generated table.
 type mark struct{ begin, end string }
 
-// fieldsOf marks the fields of a part of the object.
+// fieldsOf returns the mark of a part's fields.
 func fieldsOf(part string) mark {
 	return mark{fmt.Sprintf("<!-- fields of %s: generated from the comments of api/v1alpha1 by make manifests -->", part), "<!-- end of the fields -->"}
 }
@@ -34,7 +32,7 @@ func main() {
 	}
 }
 
-// run brings the page of each CRD up to date. A kind without a page is an error.
+// run updates the page of each CRD. A kind without a page is an error.
 func run(crds, pages string) error {
 	files, err := filepath.Glob(filepath.Join(crds, "*.yaml"))
 	if err == nil && len(files) == 0 {
@@ -92,20 +90,20 @@ func read(data []byte) (kind string, s schema, err error) {
 		return "", schema{}, err
 	}
 	if n := len(crd.Spec.Versions); n != 1 {
-		return "", schema{}, fmt.Errorf("the pages are about one version, and there are %d", n)
+		return "", schema{}, fmt.Errorf("want one version, got %d", n)
 	}
 	return crd.Spec.Names.Kind, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, nil
 }
 
-// replace puts a table between the lines of its mark.
+// replace writes a table between the lines of its mark.
 func replace(page string, m mark, table string) (string, error) {
 	before, rest, ok := strings.Cut(page, m.begin+"\n")
 	if !ok {
-		return "", fmt.Errorf("the line %q is missing: the table has no place", m.begin)
+		return "", fmt.Errorf("the line %q is missing", m.begin)
 	}
 	_, after, ok := strings.Cut(rest, m.end+"\n")
 	if !ok {
-		return "", fmt.Errorf("the line %q is missing behind %q", m.end, m.begin)
+		return "", fmt.Errorf("the line %q is missing after %q", m.end, m.begin)
 	}
 	return before + m.begin + "\n\n" + table + "\n" + m.end + "\n" + after, nil
 }

@@ -10,7 +10,7 @@ import (
 
 var reasons = mark{"<!-- reasons of Audited=False: generated from api/report by make manifests -->", "<!-- end of the reasons -->"}
 
-// updateReasons brings the table of report.Causes in a page up to date.
+// updateReasons updates the table of report.Causes in a page.
 func updateReasons(page string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {

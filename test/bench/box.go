@@ -17,34 +17,33 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// stageBox is this program as the first process of a server's namespaces.
+// stageBox runs this program as the first process of a server's namespaces.
 const stageBox = "bench-box"
 
-// The descriptors of the box besides the standard ones. A byte on the gate lets
-// the server start, the gate's end is the end of the box; ready takes a byte
-// when the namespaces are as they shall be.
+// The box's descriptors besides the standard ones. A byte on the gate starts the server, and
+// closing the gate ends the box; the box writes a byte to ready once the namespaces are set up.
 const (
 	gateFD  = 3
 	readyFD = 4
 )
 
-// maxSaid is how much of the end of stderr is kept, in bytes; endDeadline is
-// how long a server may take to end once its stdin has.
+// maxSaid bounds the kept end of stderr in bytes; endDeadline bounds the server's exit after its
+// stdin is closed.
 const (
 	maxSaid     = 4096
 	endDeadline = 10 * time.Second
 )
 
-// boxPlan says what the box does.
+// boxPlan says what the box runs.
 type boxPlan struct {
 	Command []string
-	// Attach is how to trace the command when the command itself is not a
-	// tracer's: by attaching to the process that will become it.
+	// Attach traces by attaching to the process that becomes the command; nil if the command is a
+	// tracer's or is not traced.
 	Attach *trace.Config
 }
 
-// box makes the namespaces ready, waits for the gate and runs the command. All
-// of this but the command is done before the clock starts, traced or not.
+// box sets up the namespaces, waits for the gate and runs the command. Only the command is
+// measured.
 func box(args []string) error {
 	var plan boxPlan
 	if err := json.Unmarshal([]byte(args[0]), &plan); err != nil {
@@ -56,7 +55,7 @@ func box(args []string) error {
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)
 	}
-	// strace looks its tracees up in /proc, which must be that of our namespace.
+	// strace looks up its tracees in /proc, which must be our namespace's.
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
@@ -71,13 +70,13 @@ func box(args []string) error {
 		return fmt.Errorf("wait for the gate: %w", err)
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, gate) // ends with who started us
+		_, _ = io.Copy(io.Discard, gate) // ends with the parent
 		os.Exit(1)
 	}()
 	return server()
 }
 
-// boxed is our side of a box.
+// boxed is the parent's side of a box.
 type boxed struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
@@ -87,9 +86,8 @@ type boxed struct {
 	gone   chan struct{}
 }
 
-// enclose starts a box and returns when it is ready for the gate to be opened.
-// The box has no network, not even a loopback device that is up. It ends with
-// ctx.
+// enclose starts a box and waits until it is ready. The box has no network, not even a loopback
+// device that is up. It ends with ctx.
 func enclose(ctx context.Context, l launch, pipes *stdio, plan boxPlan) (*boxed, error) {
 	encoded, err := json.Marshal(plan)
 	if err != nil {
@@ -111,7 +109,7 @@ func enclose(ctx context.Context, l launch, pipes *stdio, plan boxPlan) (*boxed,
 	}
 	pipes.closeTheirs()
 	go func() {
-		_ = cmd.Wait() // what it said says more
+		_ = cmd.Wait() // explain adds stderr
 		close(b.gone)
 	}()
 	if _, err := pipes.ready.read.Read(make([]byte, 1)); err != nil {
@@ -120,8 +118,8 @@ func enclose(ctx context.Context, l launch, pipes *stdio, plan boxPlan) (*boxed,
 	return b, nil
 }
 
-// namespaces returns the namespaces of the product's sandbox; who is not root needs a user
-// namespace.
+// namespaces returns the namespaces of the product's sandbox, with a user namespace unless the
+// user is root.
 func namespaces(uid, gid int) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
@@ -137,7 +135,7 @@ func namespaces(uid, gid int) *syscall.SysProcAttr {
 	return attr
 }
 
-// end lets the server end by itself, and everything else with it.
+// end closes the server's stdin, waits for it, and kills what is left.
 func (b *boxed) end() {
 	_ = b.stdin.Close()
 	select {
@@ -148,7 +146,7 @@ func (b *boxed) end() {
 	<-b.gone
 }
 
-// explain adds what the box and the server said to an error.
+// explain adds the output of the box and the server to an error.
 func (b *boxed) explain(err error) error {
 	b.end()
 	if said := strings.TrimSpace(b.said.String()); said != "" {
@@ -157,11 +155,11 @@ func (b *boxed) explain(err error) error {
 	return err
 }
 
-// pipe has both ends of one.
+// pipe has both ends of a pipe.
 type pipe struct{ read, write *os.File }
 
-// stdio are the pipes of a box. They are made first: the tracer's reader has to
-// know the conversation by its inodes.
+// stdio has the pipes of a box. They are created first: the reader of the trace identifies the
+// conversation by their inodes.
 type stdio struct{ stdin, stdout, gate, ready pipe }
 
 func newStdio() (*stdio, error) {
@@ -176,14 +174,14 @@ func newStdio() (*stdio, error) {
 	return s, nil
 }
 
-// closeTheirs closes the ends that the box has copies of.
+// closeTheirs closes the ends that the box has inherited.
 func (s *stdio) closeTheirs() {
 	for _, f := range []*os.File{s.stdin.read, s.stdout.write, s.gate.read, s.ready.write} {
-		_ = f.Close() // nothing was written to it here
+		_ = f.Close() // nothing was written
 	}
 }
 
-// close closes what is open.
+// close closes all pipes.
 func (s *stdio) close() {
 	for _, p := range []pipe{s.stdin, s.stdout, s.gate, s.ready} {
 		_, _ = p.read.Close(), p.write.Close() // an os.File may be closed twice, and be nil

@@ -18,18 +18,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// stageServer is this program as the process that becomes the server when it is
-// traced, as the shim's child does in a Pod; stageOpens as a server that opens a
-// file all the time.
+// stageServer runs this program as the process that becomes a traced server, like the shim's child
+// in a Pod; stageOpens as a server that opens a file repeatedly.
 const (
 	stageServer = "bench-server"
 	stageOpens  = "bench-opens"
 )
 
-// doorFD is where stageServer waits.
+// doorFD is the descriptor on which stageServer waits.
 const doorFD = 3
 
-// prepareServer does what comes before the clock starts, and returns the rest.
+// prepareServer prepares a server, and returns the function that runs it, which is measured.
 func prepareServer(plan boxPlan) (func() error, error) {
 	command := plan.Command
 	cmd := exec.Command(command[0], command[1:]...)
@@ -56,7 +55,7 @@ func prepareServer(plan boxPlan) (func() error, error) {
 	}, nil
 }
 
-// become is stageServer.
+// become implements stageServer.
 func become(args []string) error {
 	if _, err := os.NewFile(doorFD, "door").Read(make([]byte, 1)); err != nil {
 		return err
@@ -78,7 +77,7 @@ func become(args []string) error {
 	return syscall.Exec(path, command, os.Environ())
 }
 
-// opensPerCall is how often the server of stageOpens opens its file for a call.
+// opensPerCall is the number of openat calls of stageOpens per request.
 const opensPerCall = 1000
 
 func openServer(_ context.Context, dir string) (launch, error) {
@@ -93,7 +92,7 @@ func openServer(_ context.Context, dir string) (launch, error) {
 	return launch{command: []string{self, stageOpens, file}, dir: dir}, os.WriteFile(file, nil, 0o644)
 }
 
-// opens is stageOpens: every request is answered after that many calls of openat.
+// opens implements stageOpens: it answers each request after opensPerCall calls of openat.
 func opens(args []string) error {
 	requests := bufio.NewScanner(os.Stdin)
 	for requests.Scan() {

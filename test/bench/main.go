@@ -1,14 +1,11 @@
-// Command bench measures what an audit costs, on the machine that it runs on:
-// by how much the tracer slows an honest server down, how many calls the probe
-// makes of it, how long the audit of a published server takes, and how fast the
-// reader of a long trace is and how much memory it needs.
+// Command bench measures the cost of an audit on this machine: how much a tracer slows down an
+// honest server, how many calls per second the probe makes, how long audits of published servers
+// take, and the speed and memory of the reader of a long trace.
 //
-// Times are printed as ratios, but for the throughput of the reader and the time of
-// whole audits, which have nothing to be held against. Both sides of a ratio come from the same
-// run, from rounds that take turns, in namespaces of the same kind; each side
-// is the minimum over all rounds, which other load on the machine disturbs
-// least. A second untraced side shows what is left of that disturbance. Nothing
-// here passes or fails by a number.
+// Times are printed as ratios, except for the reader's throughput and the duration of whole
+// audits. Both sides of a ratio come from alternating rounds of one run, in the same kind of
+// namespaces; each is the minimum over all rounds, which other load affects least. A second
+// untraced side shows the remaining noise. No result fails the command.
 //
 //	bench [--rounds N] [--calls N] [--lines N] [--audits=false]
 package main
@@ -29,7 +26,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-func init() { runtime.LockOSThread() } // for the tracer, which is this program, too
+func init() { runtime.LockOSThread() } // this program is also the tracer
 
 func main() {
 	for _, stage := range []func([]string) (int, bool){ptrace.Stage, sandbox.Stage} {
@@ -43,8 +40,7 @@ func main() {
 	command.Main("bench", run)
 }
 
-// stages has what this program does when it starts itself again: hidden
-// subcommands.
+// stages has the hidden subcommands with which this program starts itself.
 var stages = map[string]func(args []string) error{stageBox: box, stageServer: become, stageDecode: decode, stageOpens: opens}
 
 func stageOf(args []string) string {
@@ -78,7 +74,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary file more is no failure
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover temporary file is no failure
 
 	if err := slowdown(ctx, dir, *rounds, *calls); err != nil {
 		return fmt.Errorf("measure the slowdown: %w", err)
@@ -94,8 +90,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// slowdown measures the servers that this machine can run, and prints the
-// table of their ratios.
+// slowdown measures the servers that this machine can run, and prints their ratios.
 func slowdown(ctx context.Context, dir string, rounds, calls int) error {
 	version, err := trace.Version(ctx)
 	if err != nil {
@@ -115,14 +110,14 @@ func slowdown(ctx context.Context, dir string, rounds, calls int) error {
 		servers = append(servers, &server{name: r.name, launch: s, best: make([]times, len(sides))})
 	}
 	if len(servers) == 0 {
-		return nil // each has said why
+		return nil // the reasons were printed
 	}
 	if err := measure(ctx, servers, filepath.Join(dir, "trace.txt"), rounds, calls); err != nil {
 		return err
 	}
 	fmt.Printf("\nSlowdown by tracing, with strace %s and with our own tracer: ratio to untraced, minimum over minimum of interleaved rounds (%d, of %d calls each).\n",
 		version, rounds, calls)
-	fmt.Print("The control is a second untraced side: what it differs from 1 by is noise.\n\n")
+	fmt.Print("The control is a second untraced side: its difference from 1 is noise.\n\n")
 	if err := printRatios(os.Stdout, servers); err != nil {
 		return err
 	}

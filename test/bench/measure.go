@@ -17,18 +17,18 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// startTimeout bounds one start with its calls.
+// startTimeout bounds one start including its calls.
 const startTimeout = 2 * time.Minute
 
-// side says how a server is measured.
+// side is a way to measure a server.
 type side struct {
 	name string
-	// tracer is "" for a side that is not traced.
+	// tracer is empty for an untraced side.
 	tracer   plan.Tracer
 	attached bool
 }
 
-// sides begins with what all are compared to, and has the same once more.
+// sides begins with the reference for all others, and repeats it as a control.
 var sides = []side{
 	{name: "untraced"},
 	{name: "control"},
@@ -38,15 +38,15 @@ var sides = []side{
 	{"ptrace attached", plan.TracerPtrace, true},
 }
 
-// server is one of those that are measured, with its best times by side.
+// server is a measured server with its best times by side.
 type server struct {
 	name string
 	launch
 	best []times
 }
 
-// times are from the server's start to its first answer, and from a tool call
-// to its answer. 0: not measured yet.
+// times last from the server's start to its first answer, and from a tool call to its answer; 0 if
+// not measured yet.
 type times struct{ start, call time.Duration }
 
 func (t *times) lower(u times) {
@@ -60,8 +60,8 @@ func lower(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// measure lets all servers and sides take turns, so that what the machine does
-// besides hits all of them. Each round begins with another side.
+// measure alternates between all servers and sides, so that other load affects all of them. Each
+// round begins with another side.
 func measure(ctx context.Context, servers []*server, file string, rounds, calls int) error {
 	for round := range rounds {
 		for _, s := range servers {
@@ -78,7 +78,7 @@ func measure(ctx context.Context, servers []*server, file string, rounds, calls 
 	return nil
 }
 
-// once starts a server in a box of its own, traced or not, and measures a session.
+// once measures a session with a server in a new box.
 func once(ctx context.Context, l launch, as side, file string, calls int) (t times, err error) {
 	err = within(ctx, l, as, file, func(b *boxed, _ *follower) error {
 		t, err = b.converse(calls)
@@ -87,8 +87,7 @@ func once(ctx context.Context, l launch, as side, file string, calls int) (t tim
 	return t, err
 }
 
-// within starts a server in a box of its own, traced or not, and has session talk
-// to it; there is no follower where it is not traced.
+// within runs a session with a server in a new box. The follower is nil if the side is untraced.
 func within(ctx context.Context, l launch, as side, file string, session func(*boxed, *follower) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -125,8 +124,7 @@ func within(ctx context.Context, l launch, as side, file string, session func(*b
 	return nil
 }
 
-// converse opens the gate and measures the session. The first request waits in
-// the pipe by then.
+// converse opens the gate and measures the session. It writes the first request before.
 func (b *boxed) converse(calls int) (t times, err error) {
 	c := &client{stdin: b.stdin, stdout: bufio.NewReader(b.stdout)}
 	if err := c.send(initialize); err != nil {
@@ -156,8 +154,7 @@ func (b *boxed) converse(calls int) (t times, err error) {
 	return t, nil
 }
 
-// follower reads the trace while it is made, as an audit does: that costs time
-// on the same processors.
+// follower reads the trace while it is written, as an audit does, on the same processors.
 type follower struct {
 	cfg     trace.Config
 	session *trace.Session
@@ -185,8 +182,8 @@ func follow(ctx context.Context, tracer plan.Tracer, pipes *stdio, file string) 
 	return f, nil
 }
 
-// end is called when the tracer has ended. A trace in which the server cannot
-// be found, or that was not understood, would make the ratio worthless.
+// end is called after the tracer has ended. It fails if the trace lacks the server or has unparsed
+// lines, which would invalidate the ratio.
 func (f *follower) end() error {
 	f.session.Ended()
 	if err := <-f.drained; err != nil {
@@ -194,9 +191,9 @@ func (f *follower) end() error {
 	}
 	switch s := f.session.Stats(); {
 	case !s.Begun || s.Events == 0:
-		return errors.New("the trace has nothing of the server")
+		return errors.New("the trace has no events of the server")
 	case s.Unparsed > 0:
-		return fmt.Errorf("the trace has lines that were not understood: %s", s.Sample)
+		return fmt.Errorf("the trace has unparsed lines: %s", s.Sample)
 	}
 	return nil
 }

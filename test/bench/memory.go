@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,14 +17,14 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// stageDecode is this program as the reader of a synthetic trace: peak memory is
-// counted by process, so each trace gets its own.
+// stageDecode runs this program as the reader of a synthetic trace. Peak memory is counted per
+// process, so each trace has its own.
 const stageDecode = "bench-decode"
 
-// ahead is how much of the trace may be written and not yet read, in bytes: the
-// file is as long as the trace, and the disk holds no more than this of it.
+// ahead bounds the written but unread bytes of the trace, and so its space on disk.
 const ahead = 64 << 20
 
 // usage is printed by stageDecode, as JSON.
@@ -35,12 +34,12 @@ type usage struct {
 	Events  uint64
 	Effects int
 	Dropped int
-	Peak    int64 // resident, in bytes
+	Peak    int // resident, in bytes
 	CPU     time.Duration
 }
 
-// memory prints how much memory the reader of a trace needed at most, for the
-// long one and for a tenth of it: what is bounded does not grow with the trace.
+// memory prints the peak memory of the reader for the long trace and for a tenth of it, which
+// should hardly differ.
 func memory(ctx context.Context, w io.Writer, dir string, lines int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "LINES\tMiB OF TRACE\tEVENTS\tEFFECTS KEPT\tDROPPED\tPEAK RSS IN MiB\tLINES PER CPU SECOND\tMiB\t") // Flush has the error
@@ -52,7 +51,7 @@ func memory(ctx context.Context, w io.Writer, dir string, lines int) error {
 		_, _ = fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%.0f\t\n", u.Lines, u.Bytes>>20, u.Events, u.Effects, u.Dropped, u.Peak>>20,
 			float64(u.Lines)/u.CPU.Seconds(), float64(u.Bytes>>20)/u.CPU.Seconds())
 	}
-	if _, err := fmt.Fprint(w, "\nThe process that reads a synthetic trace in which nothing comes twice: its memory, and how fast it is (that it\nmakes the trace itself is part of its time).\n\n"); err != nil {
+	if _, err := fmt.Fprint(w, "\nMemory and speed of the process that reads a synthetic trace without repetitions (its time includes\nwriting the trace).\n\n"); err != nil {
 		return err
 	}
 	return table.Flush()
@@ -69,8 +68,8 @@ func decoded(ctx context.Context, file string, lines int) (u usage, err error) {
 	return u, json.Unmarshal(out, &u)
 }
 
-// decode reads a trace while it is written, by the same way as an audit: file,
-// tail, decoder, profile.
+// decode implements stageDecode. It reads a trace while it is written, through the same file, tail,
+// decoder and profile as an audit.
 func decode(args []string) error {
 	file := args[0]
 	lines, err := strconv.Atoi(args[1])
@@ -103,12 +102,12 @@ func decode(args []string) error {
 	return showMemory(session.Stats(), builder.Build(nil))
 }
 
-// showMemory prints the usage, unless the trace was not what it should be.
+// showMemory prints the usage; it fails if the trace was not read completely.
 func showMemory(s trace.Stats, p profile.Profile) error {
 	if s.Unparsed > 0 || s.Cut > 0 || s.Dropped > 0 {
-		return fmt.Errorf("the synthetic trace was not understood: %+v", s)
+		return fmt.Errorf("the synthetic trace was not read completely: %+v", s)
 	}
-	peak, err := peakRSS()
+	peak, err := command.PeakRSS(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -120,19 +119,4 @@ func showMemory(s trace.Stats, p profile.Profile) error {
 		Lines: s.Lines, Bytes: s.Bytes, Events: s.Events, Effects: len(p.Effects), Dropped: p.Dropped, Peak: peak,
 		CPU: time.Duration(used.Utime.Nano() + used.Stime.Nano()),
 	})
-}
-
-// peakRSS is VmHWM of proc(5), in bytes. ru_maxrss of getrusage(2) would be no
-// less than that of the process that started us.
-func peakRSS() (int64, error) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	_, rest, found := bytes.Cut(status, []byte("\nVmHWM:"))
-	var kib int64
-	if _, err := fmt.Sscanf(string(rest), "%d kB", &kib); !found || err != nil {
-		return 0, errors.New("read VmHWM from /proc/self/status")
-	}
-	return kib << 10, nil
 }

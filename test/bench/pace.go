@@ -13,26 +13,23 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 )
 
-// How often the probe may exercise the one tool of a server, and how many sessions
-// there are of a kind at most.
+// The probe's bounds for a server's only tool, and the largest number of sessions of a kind.
 const (
 	paceRounds = 10
 	paceCalls  = 200
 	paceMost   = 3
 )
 
-// probeable are the servers that speak MCP as a whole.
+// probeable returns the servers that implement MCP completely.
 func probeable(servers []*server) []*server {
 	return slices.DeleteFunc(slices.Clone(servers), func(s *server) bool { return s.name == opensName })
 }
 
-// paced are the sides that the probe is measured on, by their place in sides: as
-// the command line has them.
+// paced has the indices in sides for which the probe is measured: those of the command line.
 var paced = []int{0, 2, 4}
 
-// pace measures how many calls the probe makes a second, as in an audit, where it
-// waits after each until the server is quiet, and without that. The best of some
-// rounds counts, of which each server and side has its turn.
+// pace measures the probe's calls per second, with the waits of an audit until the server is quiet
+// and without them. It takes the best of several alternating rounds.
 func pace(ctx context.Context, w io.Writer, servers []*server, file string, rounds int) error {
 	type key struct{ server, side, settle int }
 	best := map[key]float64{}
@@ -66,7 +63,7 @@ func pace(ctx context.Context, w io.Writer, servers []*server, file string, roun
 	return table.Flush()
 }
 
-// probed returns how many calls a second the probe makes of a server.
+// probed returns the probe's calls per second of a server.
 func probed(ctx context.Context, l launch, as side, file string, settle time.Duration) (perSecond float64, err error) {
 	calls := 0
 	var began, ended time.Time
@@ -79,7 +76,7 @@ func probed(ctx context.Context, l launch, as side, file string, settle time.Dur
 				fallthrough
 			case phase == report.PhaseCall:
 				calls++
-			case calls > 0 && ended.IsZero(): // the list that comes after the calls
+			case calls > 0 && ended.IsZero(): // the list request after the calls
 				ended = time.Now()
 			}
 		},
@@ -94,7 +91,7 @@ func probed(ctx context.Context, l launch, as side, file string, settle time.Dur
 		}
 		result, err := probe.Run(ctx, conn, o)
 		if err == nil && (result.Incomplete.Reason != "" || ended.IsZero()) {
-			err = errors.New("the session was not whole: " + result.Incomplete.Message)
+			err = errors.New("the session was incomplete: " + result.Incomplete.Message)
 		}
 		return err
 	})

@@ -2,59 +2,54 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// launch is how an honest server is started.
+// launch says how to start an honest server.
 type launch struct {
 	command []string
-	env     []string // besides what all servers get
+	env     []string // besides the environment of all servers
 	dir     string
 }
 
-// recipe prepares the honest server of a runtime in a directory of this run. The
-// error says what the machine lacks.
+// recipe prepares the honest server of a runtime in a folder of this run. It fails if the machine
+// lacks the runtime.
 type recipe struct {
 	name    string
 	prepare func(ctx context.Context, dir string) (launch, error)
 }
 
-// opensName is the server that opens files, and does nothing else.
+// opensName is the server that only opens files.
 const opensName = "openat x 1000"
 
 var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {opensName, openServer}}
 
-// sources is where the servers are, in the module that this program is run in.
+// sources has the servers; the program is run from the top of the tree.
 const sources = "test/servers"
 
 func goServer(ctx context.Context, dir string) (launch, error) {
 	program := filepath.Join(dir, "honest")
-	err := execute(ctx, "", "go", "build", "-o", program, "./"+sources+"/go/honest")
+	_, err := command.Output(ctx, "", "go", "build", "-o", program, "./"+sources+"/go/honest")
 	return launch{command: []string{program}, dir: dir}, err
 }
 
-// nodeServer puts the sources next to a link to the packages: Node looks for
-// them in the folders above the file that asks.
+// nodeServer links the packages beside the sources, where Node looks for them.
 func nodeServer(ctx context.Context, dir string) (launch, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return launch{}, err
 	}
-	lock := filepath.Join(sources, "node", "package-lock.json")
-	packages, err := installed("node", lock, func(dir string) error {
-		for _, file := range []string{"package.json", "package-lock.json"} {
-			if err := copyFile(filepath.Join(dir, file), filepath.Join(sources, "node", file)); err != nil {
-				return err
-			}
+	packages, err := installed("node", "package-lock.json", func(dir string) error {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(sources, "node"))); err != nil {
+			return err
 		}
-		return execute(ctx, dir, "npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+		_, err := command.Output(ctx, dir, "npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+		return err
 	})
 	if err != nil {
 		return launch{}, err
@@ -68,18 +63,17 @@ func nodeServer(ctx context.Context, dir string) (launch, error) {
 	return launch{command: []string{node, "node/honest.js"}, dir: dir}, nil
 }
 
-// python is Debian's own: one that a version manager has put first in PATH may
-// be a script, whose programs would be measured, too.
+// python is Debian's own: one of a version manager may be a script that starts other programs.
 const python = "/usr/bin/python3"
 
 func pythonServer(ctx context.Context, dir string) (launch, error) {
 	if _, err := os.Stat(python); err != nil {
 		return launch{}, err
 	}
-	requirements := filepath.Join(sources, "python", "requirements.txt")
-	packages, err := installed("python", requirements, func(dir string) error {
-		return execute(ctx, "", python, "-m", "pip", "install", "--quiet", "--no-warn-script-location", "--only-binary=:all:",
-			"--root-user-action=ignore", "--disable-pip-version-check", "--target", dir, "--requirement", requirements)
+	packages, err := installed("python", "requirements.txt", func(dir string) error {
+		_, err := command.Output(ctx, "", python, "-m", "pip", "install", "--quiet", "--no-warn-script-location", "--only-binary=:all:",
+			"--root-user-action=ignore", "--disable-pip-version-check", "--target", dir, "--requirement", filepath.Join(sources, "python", "requirements.txt"))
+		return err
 	})
 	if err != nil {
 		return launch{}, err
@@ -90,66 +84,19 @@ func pythonServer(ctx context.Context, dir string) (launch, error) {
 	return launch{command: []string{python, "python/honest.py"}, env: []string{"PYTHONPATH=" + packages}, dir: dir}, nil
 }
 
-// copySources copies what the servers consist of, so that what an interpreter
-// leaves beside them is not left in the tree.
+// copySources keeps what an interpreter writes beside its sources out of the tree.
 func copySources(dir string) error { return os.CopyFS(dir, os.DirFS(sources)) }
 
-func copyFile(target, source string) error {
-	content, err := os.ReadFile(source)
+// installed returns the packages of a runtime, installed by this run or by an earlier one with
+// the same lock file.
+func installed(runtime, lock string, install func(dir string) error) (string, error) {
+	key, err := command.Digest(filepath.Join(sources, runtime, lock))
 	if err != nil {
-		return err
-	}
-	return os.WriteFile(target, content, 0o644)
-}
-
-// installed is a directory outside the tree that install has filled, now or in
-// an earlier run with the same lock file.
-func installed(name, lock string, install func(dir string) error) (string, error) {
-	content, err := os.ReadFile(lock)
-	if errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("run from the top of the tree: %w", err)
 	}
+	cache, err := command.Cache("bench")
 	if err != nil {
 		return "", err
 	}
-	cache, err := cacheDir()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(content)
-	dir := filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:6]))
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
-	}
-	scratch, err := os.MkdirTemp(cache, ".install-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(scratch) }() // gone when all went well
-	if err := install(scratch); err != nil {
-		return "", err
-	}
-	return dir, os.Rename(scratch, dir)
-}
-
-// cacheDir is a folder of our own in the Makefile's cache.
-func cacheDir() (string, error) {
-	if dir := os.Getenv("MCPAUDIT_CACHE"); dir != "" {
-		return filepath.Join(dir, "bench"), nil
-	}
-	dir, err := os.UserCacheDir()
-	return filepath.Join(dir, "mcpaudit", "bench"), err
-}
-
-// execute runs a command; when it fails, the error holds what it said.
-func execute(ctx context.Context, dir, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("run %s: %w: %s", filepath.Base(name), err, strings.TrimSpace(string(said)))
-	}
-	return nil
+	return command.Installed(cache, runtime, key, install)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The processes of the synthetic trace. Children have the ids behind rootPID,
-// and use them again as a kernel does (pid_max is at most 4194304).
+// The processes of the synthetic trace. Ids of children are reused, as by a kernel (pid_max is at
+// most 4194304).
 const (
 	rootPID    = 100
 	workerPID  = 101
@@ -16,11 +16,11 @@ const (
 	children   = 4_000_000
 )
 
-// data is returned by the reads of files, which are most of a real trace.
+// data is returned by reads of files, the largest part of a real trace.
 var data = strings.Repeat(`a\n\0b`, 40)
 
-// synthetic writes a trace of a server that wants as much memory as it can get:
-// no two files, addresses, names, programs or processes of it are the same.
+// synthetic writes a trace that needs as much memory as possible: no file, address, name, program
+// or process occurs twice.
 type synthetic struct {
 	w       *bufio.Writer
 	lines   int // still to write
@@ -29,8 +29,8 @@ type synthetic struct {
 	err     error
 }
 
-// newSynthetic makes a trace of a number of lines. After each piece of it, wait
-// is called with the number of bytes written so far, to hold the writer back.
+// newSynthetic returns a trace of a number of lines. It calls wait with the number of bytes written
+// so far, to slow down the writer.
 func newSynthetic(w io.Writer, lines int, wait func(written int64)) *synthetic {
 	return &synthetic{w: bufio.NewWriter(w), lines: lines, wait: wait}
 }
@@ -50,10 +50,10 @@ func (s *synthetic) write() error {
 	return s.err
 }
 
-// block is one thing of each kind that a server can do.
+// block writes one operation of each kind.
 func (s *synthetic) block(i int) {
 	child := firstChild + i%children
-	address := fmt.Sprintf("198.%d.%d.%d", 18+i>>16&1, i>>8&255, i&255) // RFC 2544, nobody's
+	address := fmt.Sprintf("198.%d.%d.%d", 18+i>>16&1, i>>8&255, i&255) // RFC 2544, benchmarking
 	s.line(rootPID, `openat(AT_FDCWD</srv>, "data/%d", O_RDONLY|O_CLOEXEC) = 3</srv/data/%d> <0.000006>`, i, i)
 	s.line(rootPID, `read(3</srv/data/%d>,  <unfinished ...>`, i)
 	s.line(workerPID, `read(4</srv/log/%d>, "%s"..., 65536) = 65536 <0.000071>`, i, data)
@@ -66,7 +66,7 @@ func (s *synthetic) block(i int) {
 	s.line(child, `+++ exited with 0 +++`)
 }
 
-// line writes one line, unless there are enough.
+// line writes a line unless the trace is complete.
 func (s *synthetic) line(pid int, format string, args ...any) {
 	if s.lines == 0 || s.err != nil {
 		return

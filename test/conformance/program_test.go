@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // program is one of programs/*.c, with what its header says:
@@ -126,7 +127,7 @@ func (p program) compile() ([]byte, error) {
 		sum.Write(text)
 	}
 	sum.Write([]byte(strings.Join(args, "\x00")))
-	cache, err := cacheDir()
+	cache, err := command.Cache("conformance")
 	if err != nil {
 		return nil, err
 	}
@@ -144,19 +145,6 @@ func (p program) compile() ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(binary)
-}
-
-func cacheDir() (string, error) {
-	cache := os.Getenv("MCPAUDIT_CACHE")
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		cache = filepath.Join(user, "mcpaudit")
-	}
-	cache = filepath.Join(cache, "conformance")
-	return cache, os.MkdirAll(cache, 0o755)
 }
 
 // check holds what was seen against the header.

@@ -19,24 +19,24 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// auditTimeout bounds one audit; a server that needs it all is Inconclusive.
+// auditTimeout bounds one audit.
 const auditTimeout = 5 * time.Minute
 
-// specimen is a server of test/servers, and what an audit of it has to find.
+// specimen is a server of test/servers with the expected result.
 type specimen struct {
 	// name is the program with its arguments: "go/leaky https base64".
 	name string
 	env  []string
-	// plan changes what is asked of the audit; nil for the default.
+	// plan changes the audit's plan; nil for the default.
 	plan func(*audit.Plan)
-	// verdict is Pass where there is none given.
+	// verdict is Pass if empty.
 	verdict report.Verdict
-	// findings are "RULE Severity", sorted; one entry for each finding.
+	// findings has a "RULE Severity" for each finding, sorted.
 	findings []string
 }
 
-// behaviour audits the servers of this repository and compares the findings with
-// those that are expected: none missing, none extra.
+// behaviour audits the servers of this repository and compares the findings with the expected
+// ones.
 func behaviour(ctx context.Context, cache string, out io.Writer) ([]string, error) {
 	dir, err := prepare(ctx, cache)
 	if err != nil {
@@ -76,8 +76,7 @@ func behaviour(ctx context.Context, cache string, out io.Writer) ([]string, erro
 	return append(missed, ranked(risks)...), nil
 }
 
-// ranked holds the score to what it is for: nothing above what runs commands for
-// whoever injects them, and nothing for an honest server.
+// ranked checks the scores: 0 for honest servers, and none above remote code execution.
 func ranked(risks map[string]int) (missed []string) {
 	for name, score := range risks {
 		if strings.Contains(name, "honest") && score != 0 {
@@ -91,7 +90,7 @@ func ranked(risks map[string]int) (missed []string) {
 	return missed
 }
 
-// audit runs one audit of it, as the command line does.
+// audit audits the server as the command line does.
 func (s specimen) audit(ctx context.Context, dir string) (report.Report, error) {
 	words := strings.Fields(s.name)
 	command := []string{filepath.Join(dir, "go", strings.TrimPrefix(words[0], "go/"))}
@@ -126,7 +125,7 @@ func examine(ctx context.Context, command, env []string, change func(*audit.Plan
 	return audit.Run(ctx, plan, launcher)
 }
 
-// rulesOf are the findings as "RULE Severity", sorted.
+// rulesOf returns the findings as "RULE Severity", sorted.
 func rulesOf(findings []report.Finding) []string {
 	var all []string
 	for _, f := range findings {
@@ -136,8 +135,7 @@ func rulesOf(findings []report.Finding) []string {
 	return all
 }
 
-// without are the entries of one list that another has not, each as often as it is
-// there more often.
+// without returns the entries of a list that another lacks, counting repetitions.
 func without(list, other []string) []string {
 	left := slices.Clone(other)
 	var all []string
@@ -153,7 +151,7 @@ func without(list, other []string) []string {
 
 func joined(entries []string) string { return cmp.Or(strings.Join(entries, ", "), "-") }
 
-// prepare builds the servers and brings what they need, into the cache.
+// prepare builds the servers and installs their packages in the cache.
 func prepare(ctx context.Context, cache string) (string, error) {
 	dir := filepath.Join(cache, "test-servers")
 	if err := os.MkdirAll(filepath.Join(dir, "go"), 0o755); err != nil {
@@ -172,7 +170,7 @@ func prepare(ctx context.Context, cache string) (string, error) {
 	} {
 		if command[0] == "/usr/bin/python3" {
 			if _, err := os.Stat(filepath.Join(dir, "python-packages", "mcp")); err == nil {
-				continue // pinned, so that there is nothing new
+				continue // versions are pinned
 			}
 		}
 		if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// The floors: so many servers have to be there, and of their tools at most one in
-// a hundred may be flagged.
+// The floors: the least number of servers, and the largest share of flagged tools.
 const (
 	minServers = 30
 	maxFlagged = 0.01
@@ -59,16 +58,16 @@ func benign(ctx context.Context, cache string, out io.Writer) (missed []string, 
 		return nil, err
 	}
 	if had < minServers {
-		missed = append(missed, fmt.Sprintf("%d servers could be had, at least %d are wanted", had, minServers))
+		missed = append(missed, fmt.Sprintf("%d servers could be installed, want at least %d", had, minServers))
 	}
 	if share > maxFlagged {
-		missed = append(missed, fmt.Sprintf("%.2f %% of the tools are flagged, at most %.0f %% may be", 100*share, 100*maxFlagged))
+		missed = append(missed, fmt.Sprintf("%.2f %% of the tools are flagged, want at most %.0f %%", 100*share, 100*maxFlagged))
 	}
 	_, err = fmt.Fprintf(out, "\n%s%s", details.String(), missing.String())
 	return missed, err
 }
 
-// textInput is all that the rules about texts read of a server that was only listed.
+// textInput returns the input of the rules about texts.
 func textInput(r record) rules.Input { return rules.Input{Manifest: r.Manifest, Command: r.Command} }
 
 // aboutText reports whether a rule judges texts and names.
@@ -77,7 +76,7 @@ func aboutText(rule string) bool {
 	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(rule, family) })
 }
 
-// flaggedTools are the tools with a finding.
+// flaggedTools returns the tools with a finding.
 func flaggedTools(found []report.Finding) map[string]bool {
 	flagged := map[string]bool{}
 	for _, f := range found {

@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// hidden are the servers that do something to a secret which no search undoes: the way, the
-// channel, and where the secret is from. public do the same with what is no secret.
+// hidden has the arguments of servers that encrypt or hash a secret so that no search finds it: the
+// method, the channel and the secret's source. public has servers that do the same with other data.
 var hidden = map[string][]string{
 	"node/cipher.js": {
 		"xor body file", "rc4 numbers file", "ctr connections env", "rc4 headers env", "ctr labels file", "rc4 ports env", "ctr sizes file",
@@ -24,7 +24,7 @@ var public = map[string][]string{
 	"go/cipher":        {"rc4 body", "nonce answer", "ctr numbers"},
 }
 
-// ciphers are the specimens of these.
+// ciphers returns the specimens of hidden and public.
 func ciphers() (all []specimen) {
 	for _, server := range []string{"node/cipher.js", "python/cipher.py", "go/cipher"} {
 		for _, arguments := range public[server] {
@@ -38,6 +38,6 @@ func ciphers() (all []specimen) {
 			all = append(all, fails(server+" "+arguments, findings...))
 		}
 	}
-	// A nonce makes them different each time: that a file was read is all that is known.
+	// With a nonce the output differs each time, so only the read of the file is found.
 	return append(all, fails("node/cipher.js gcm body file", "MCPA-SECRET-001 High"), fails("go/cipher nonce query file", "MCPA-SECRET-001 High"))
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// listTimeout bounds the session that lists what a server has.
+// listTimeout bounds the session that lists a server's capabilities.
 const listTimeout = 90 * time.Second
 
-// record is a server's manifest as it is kept: as it was listed, or why not.
+// record is a server's cached manifest, or the reason why there is none.
 type record struct {
 	Source   string            `json:"source"`
 	Command  []string          `json:"command,omitempty"`
@@ -28,8 +28,7 @@ type record struct {
 	Missing  string            `json:"missing,omitempty"`
 }
 
-// collect is the record of a server, from the cache where it is there. One that
-// could not be had is tried again next time.
+// collect returns the record of a server, from the cache if it has a manifest there.
 func collect(ctx context.Context, s published.Server, cache string) (record, error) {
 	file := filepath.Join(cache, "manifests", s.Key()+".json")
 	var r record
@@ -58,7 +57,7 @@ func collect(ctx context.Context, s published.Server, cache string) (record, err
 	return r, os.WriteFile(file, raw, 0o644)
 }
 
-// list asks a server in the sandbox for its manifest, and calls nothing.
+// list lists the manifest of a server in the sandbox, and calls nothing.
 func list(ctx context.Context, command, env []string) (manifest.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
@@ -80,7 +79,7 @@ func list(ctx context.Context, command, env []string) (manifest.Manifest, error)
 	stdin, stdout, stderr := process.Streams()
 	go func() { _ = process.Trace().Run(context.WithoutCancel(ctx), func(trace.Event) {}) }()
 	go func() {
-		for range process.Captures() { // which has to be taken
+		for range process.Captures() { // drained, or the sinkhole blocks
 		}
 	}()
 	said, ended := audit.NewTail(1<<12), make(chan struct{})

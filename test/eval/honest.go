@@ -11,9 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// honest are published servers that do what they say: the four reference servers,
-// and five others of different kinds. stands says why a finding above Info is one
-// that a maintainer of the server would not dispute.
+// honest has published servers that do what they declare: the four reference servers, and five of
+// other kinds. stands explains why a finding above Info is correct, by rule.
 var honest = []struct {
 	published.Server
 	stands map[string]string
@@ -22,17 +21,17 @@ var honest = []struct {
 	{Server: published.NPM("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp")},
 	{Server: published.NPM("@modelcontextprotocol/server-memory@2026.8.31")},
 	{Server: published.NPM("@modelcontextprotocol/server-sequential-thinking@2026.8.31")},
-	{Server: published.NPM("mcp-fetch-server@1.1.2").Runs("mcp-fetch-server")},                      // goes where its argument says
-	{Server: published.NPM("mcp-server-commands@0.5.0")},                                            // runs what its argument says
-	{Server: published.NPM("@upstash/context7-mcp@4.1.1")},                                          // asks one service
+	{Server: published.NPM("mcp-fetch-server@1.1.2").Runs("mcp-fetch-server")},                      // connects to its argument
+	{Server: published.NPM("mcp-server-commands@0.5.0")},                                            // runs its argument
+	{Server: published.NPM("@upstash/context7-mcp@4.1.1")},                                          // queries one service
 	{Server: published.NPM("@allpepper/memory-bank-mcp@0.2.2").With("MEMORY_BANK_ROOT=/tmp/banks")}, // keeps files
 	{Server: published.NPM("@antv/mcp-server-chart@0.9.10"), stands: map[string]string{
 		"MCPA-EGRESS-001": "(stands: the data of a chart go to a service that draws it, which no description says)",
-	}}, // has its charts drawn elsewhere
+	}},
 }
 
-// reference audits published servers, every tool called, under their own
-// declaration, and prints each finding.
+// reference audits published servers by their own declaration, with every tool called, and prints
+// each finding.
 func reference(ctx context.Context, cache string, out io.Writer) ([]string, error) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tRISK\tTOOLS CALLED\tABOVE INFO\tINFO")
@@ -69,7 +68,7 @@ func reference(ctx context.Context, cache string, out io.Writer) ([]string, erro
 	return missed, nil
 }
 
-// verdictOf is the verdict, with the reason of one that says neither yes nor no.
+// verdictOf returns the verdict, with the reason if it is Inconclusive.
 func verdictOf(r report.Report) string {
 	if r.Verdict == report.VerdictInconclusive {
 		return string(r.Verdict) + " (" + string(r.Reason) + ")"

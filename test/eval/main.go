@@ -1,11 +1,10 @@
-// Command eval measures how well the rules judge: what they miss, and what they
-// find where nothing is. Each section prints a table and says which of its floors
-// it missed; the command fails when one did.
+// Command eval measures the rules' false negatives and false positives. Each section prints a
+// table; the command fails if a floor is missed.
 //
 //	go run ./test/eval [-section NAME]
 //
-// The servers of section benign are installed by npm and go into the cache, once,
-// and only that needs the network; no part of make test.
+// The servers of section benign are installed from their registries into the cache, which needs
+// the network the first time. It is not part of make test.
 package main
 
 import (
@@ -15,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -24,14 +22,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// section is one part of the evaluation. It writes its table and returns, in
-// words, each floor that it missed; an error is that it could not be done.
+// section is one part of the evaluation. It writes its table and returns a description of each
+// missed floor.
 type section struct {
 	name string
 	run  func(ctx context.Context, cache string, out io.Writer) (missed []string, err error)
 }
 
-// sections are run in this order.
+// sections has all sections in order.
 var sections = []section{
 	{"behaviour", behaviour},
 	{"reference", reference},
@@ -39,7 +37,7 @@ var sections = []section{
 	{"mcptox", mcptox},
 }
 
-// The sandbox's and the tracer's stages are this same program.
+// This program is also the sandbox and the tracer.
 func init() { runtime.LockOSThread() }
 
 func main() {
@@ -54,7 +52,7 @@ func main() {
 }
 
 func evaluate(ctx context.Context, only string, out io.Writer) error {
-	cache, err := cacheDir()
+	cache, err := command.Cache("eval")
 	if err != nil {
 		return err
 	}
@@ -84,18 +82,4 @@ func evaluate(ctx context.Context, only string, out io.Writer) error {
 		return errors.New("missed: " + strings.Join(missed, "; "))
 	}
 	return nil
-}
-
-// cacheDir returns where the servers and their manifests are kept.
-func cacheDir() (string, error) {
-	dir := os.Getenv("MCPAUDIT_CACHE")
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(user, "mcpaudit")
-	}
-	dir = filepath.Join(dir, "eval")
-	return dir, os.MkdirAll(dir, 0o755)
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// minDetected is the floor: overall, by paradigm, and in each half.
+// minDetected is the floor overall, of each paradigm and of each half.
 const minDetected = 0.9
 
-// mcptoxPlace is where the set lies beside the project; MCPTOX overrides it.
+// mcptoxPlace is the default path of the set; MCPTOX overrides it.
 const mcptoxPlace = "../shared/data/mcptox/pure_tool.json"
 
 const mcptoxOrigin = "skipped: the MCPTox samples are not here. Get pure_tool.json from https://github.com/nyit-vancouver/mcp-security " +
 	"(arXiv 2508.14925) and set MCPTOX to its path."
 
-// paradigm is a way of poisoning, as the paper names it.
+// paradigm is a way of poisoning, as named in the paper.
 type paradigm struct{ key, name string }
 
 var paradigms = []paradigm{
@@ -44,15 +44,14 @@ type sample struct {
 	Paradigm string `json:"paradigm"`
 }
 
-// tuned reports whether the rules were written with this sample in sight. The other
-// half was only counted. The salt was fixed before either was looked at.
+// tuned reports whether a sample is in the half on which the rules were tuned. Of the other half only
+// the results were counted. The salt was fixed before.
 func tuned(id string) bool {
 	return sha256.Sum256([]byte("mcpaudit/mcptox/1:" + id))[0]&1 == 0
 }
 
-// found reports whether the rules find the sample: as the only tool of a server, and
-// without arguments. The set gives neither the schema nor the server's other tools,
-// so that every other tool that a text names is one that the server does not have.
+// found reports whether the rules find the sample as the only tool of a server, without arguments:
+// the set has neither schemas nor the server's other tools.
 func (s sample) found() (bool, error) {
 	tool, err := json.Marshal(map[string]any{"name": s.Tool, "description": s.Text, "inputSchema": map[string]any{"type": "object"}})
 	if err != nil {
@@ -62,7 +61,7 @@ func (s sample) found() (bool, error) {
 	return slices.ContainsFunc(findings, func(f report.Finding) bool { return strings.HasPrefix(f.Rule, "MCPA-POISON-") }), nil
 }
 
-// tally counts the samples of one cell of the table.
+// tally counts the samples of a cell.
 type tally struct{ found, all int }
 
 func (t tally) share() float64 { return float64(t.found) / float64(max(t.all, 1)) }
@@ -76,7 +75,7 @@ func (t *tally) add(found bool) {
 	}
 }
 
-// halves are the counts of a row: with the samples in sight, without, and of both.
+// halves has the counts of a row: of the half for tuning, of the other, and of both.
 type halves struct{ seen, unseen, both tally }
 
 func (h *halves) add(id string, found bool) {
@@ -106,7 +105,7 @@ func mcptox(_ context.Context, _ string, out io.Writer) (missed []string, err er
 		for id, s := range group {
 			row, ok := rows[s.Paradigm]
 			if !ok {
-				return nil, fmt.Errorf("sample %s is of paradigm %q, which is not known", id, s.Paradigm)
+				return nil, fmt.Errorf("sample %s has the unknown paradigm %q", id, s.Paradigm)
 			}
 			found, err := s.found()
 			if err != nil {
@@ -119,7 +118,7 @@ func mcptox(_ context.Context, _ string, out io.Writer) (missed []string, err er
 	return tabulate(out, rows)
 }
 
-// tabulate writes the table and names the floors that were missed.
+// tabulate writes the table and returns the missed floors.
 func tabulate(out io.Writer, rows map[string]*halves) (missed []string, err error) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(table, "paradigm\ttuned on\theld out\tboth"); err != nil {
@@ -135,14 +134,14 @@ func tabulate(out io.Writer, rows map[string]*halves) (missed []string, err erro
 			tally
 		}{{"tuned on", row.seen}, {"held out", row.unseen}, {"both", row.both}} {
 			if half.share() < minDetected {
-				missed = append(missed, fmt.Sprintf("%s, %s: %s found, at least %.0f %% are wanted", p.name, half.name, half.tally, 100*minDetected))
+				missed = append(missed, fmt.Sprintf("%s, %s: %s found, want at least %.0f %%", p.name, half.name, half.tally, 100*minDetected))
 			}
 		}
 	}
 	return missed, table.Flush()
 }
 
-// readMCPTox reads the set: samples by id, in groups of one server each.
+// readMCPTox reads the set: samples by id, grouped by server.
 func readMCPTox() ([]map[string]sample, error) {
 	path := mcptoxPlace
 	if given := os.Getenv("MCPTOX"); given != "" {

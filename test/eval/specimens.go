@@ -2,11 +2,11 @@ package main
 
 import "github.com/mcpaudit/mcpaudit/api/report"
 
-// remoteCodeExecution is the specimen that nothing may outrank.
+// remoteCodeExecution is the specimen with the highest score.
 const remoteCodeExecution = "go/quotes"
 
-// leaks lists what the leaky servers do in each call: read a decoy, connect to where
-// they do not say, and carry it off.
+// leaks are the findings of the leaky servers, which read a decoy and send it to an undeclared
+// address in each call.
 var leaks = []string{"MCPA-EGRESS-001 High", "MCPA-SECRET-001 High", "MCPA-SECRET-002 Critical"}
 
 func fails(name string, findings ...string) specimen {
@@ -32,9 +32,9 @@ var specimens = []specimen{
 	fails("go/leaky https base64", leaks...),
 	fails("go/leaky http gzip", leaks...),
 
-	// It runs what stands in its argument, and sends a token along with what it asks.
+	// Runs its argument as a command, and sends a token with its requests.
 	fails(remoteCodeExecution, "MCPA-EGRESS-001 High", "MCPA-EXEC-001 Medium", "MCPA-EXEC-002 High", "MCPA-SECRET-002 Critical"),
-	// Where they go: where their arguments say, and elsewhere.
+	// Connect to the address in their arguments, or elsewhere.
 	passes("go/fetch"),
 	passes("go/fetch second", "MCPA-EGRESS-003 Medium"),
 	passes("go/fetch late", "MCPA-EGRESS-005 Low"),
@@ -47,12 +47,12 @@ var specimens = []specimen{
 	fails("go/rugpull identity", "MCPA-MANIFEST-004 High"),
 	fails("go/rugpull conduct", "MCPA-SECRET-001 High"),
 
-	// What they do once they have been asked often enough.
+	// Misbehave after a number of requests.
 	fails("node/later.js often call 10", "MCPA-SECRET-001 High"),
 	fails("node/later.js often call 240", "MCPA-SECRET-001 High"),
 	fails("node/later.js often list 100", "MCPA-MANIFEST-002 High"),
 
-	// What they do only where they find a victim's surroundings.
+	// Misbehave only in a user's environment.
 	passes("node/keyed.js honest"),
 	passes("python/keyed.py honest"),
 	fails("node/keyed.js editor", "MCPA-SECRET-001 High"),
@@ -63,18 +63,18 @@ var specimens = []specimen{
 	fails("python/keyed.py desktop", "MCPA-SECRET-001 High"),
 	fails("python/keyed.py letter", "MCPA-SECRET-001 High"),
 
-	// What they answer tells the model what to do.
+	// Answer with instructions to the model.
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
 
-	// What leads out of the directory that they keep to, or say that they do.
+	// Allow paths that leave their directory.
 	passes("python/workspace.py /tmp/marlow-files contained"),
 	fails("python/workspace.py /tmp/marlow-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
 	fails("python/workspace.py /tmp/marlow-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 	fails("python/workspace.py /tmp/marlow-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
-	// What their guards let through when they are tried.
+	// Have guards that can be bypassed.
 	passes("python/guards.py fixed"),
 	fails("python/guards.py", "MCPA-EXEC-002 Critical", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-EXEC-004 High", "MCPA-EXEC-005 Medium", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
@@ -82,11 +82,11 @@ var specimens = []specimen{
 	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-FILE-003 High"),
 
-	// What credentials they bring along, and give away.
+	// Contain credentials and disclose them.
 	passes("python/orders.py fixed"),
 	fails("python/orders.py", "MCPA-SECRET-005 High", "MCPA-SECRET-005 Medium"),
 
-	// Where their guards of addresses let themselves be led.
+	// Have guards of addresses that can be bypassed.
 	passes("python/egress.py fixed"),
 	fails("python/egress.py", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
 	passes("node/egress.js fixed"),
@@ -94,7 +94,7 @@ var specimens = []specimen{
 	passes("go/egress fixed"),
 	fails("go/egress", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
 
-	// To whom they send what they were told to send.
+	// Send to additional recipients.
 	passes("python/mailer.py fixed"),
 	fails("python/mailer.py", "MCPA-EGRESS-009 High"),
 	passes("node/mailer.js fixed"),
@@ -103,13 +103,13 @@ var specimens = []specimen{
 	passes("go/mailer fixed"),
 	fails("go/mailer", "MCPA-EGRESS-009 High"),
 
-	// What ends its string in a statement.
+	// Build statements in which an argument can end its string.
 	passes("python/query.py fixed"), passes("python/shelf.py fixed"), passes("python/shelf.py fixed memory"),
 	fails("python/shelf.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 	fails("python/shelf.py memory", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 	fails("python/query.py", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-001 High", "MCPA-QUERY-002 High", "MCPA-QUERY-002 High"),
 
-	// What their hints say.
+	// Have hints, true or false.
 	passes("go/hints keep"),
 	fails("go/hints lie", "MCPA-EXEC-002 High", "MCPA-HINT-001 High", "MCPA-HINT-002 Medium", "MCPA-HINT-003 Medium", "MCPA-HINT-004 High"),
 }

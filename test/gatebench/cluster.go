@@ -4,121 +4,79 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/test/command"
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-const systemNamespace = "mcpaudit-system"
-
-// labelTeam says which of the teams a namespace is.
+// labelTeam is the label with a namespace's team.
 const labelTeam = "gatebench"
 
-// cluster is an API server with etcd, and what config/ has of the gate.
+// cluster is an API server with the gate's part of config/.
 type cluster struct {
-	environment *envtest.Environment
-	config      *rest.Config // of an administrator, without limits
-	client      client.Client
-	clients     kubernetes.Interface
-	// asks is the ValidatingWebhookConfiguration.
-	asks *admissionv1.ValidatingWebhookConfiguration
-	// kept holds what was made of the lists.
+	*controlplane.Cluster
+	// webhooks is the deployed configuration.
+	webhooks *admissionv1.ValidatingWebhookConfiguration
+	// kept holds the compiled lists and their bindings.
 	kept []client.Object
 }
 
-// startCluster starts it. The caller stops it.
+// startCluster starts a cluster. The caller stops it.
 func startCluster(ctx context.Context, root string) (*cluster, error) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, errors.New("KUBEBUILDER_ASSETS is not set: run `make bench-gate`")
-	}
-	c := &cluster{environment: &envtest.Environment{ // a busy machine takes its time
-		ControlPlaneStartTimeout: time.Minute, ControlPlaneStopTimeout: time.Minute,
-	}}
-	config, err := c.environment.Start()
+	started, err := controlplane.Start(&envtest.Environment{})
 	if err != nil {
-		return nil, fmt.Errorf("start API server: %w", err)
+		return nil, err
 	}
-	if err := c.install(ctx, config, root); err != nil {
-		return nil, errors.Join(err, c.stop())
+	c := &cluster{Cluster: started, webhooks: &admissionv1.ValidatingWebhookConfiguration{}}
+	if err := c.install(ctx, root); err != nil {
+		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
-func (c *cluster) stop() error { return c.environment.Stop() }
-
-// install makes the clients, the namespaces and the policies, and reads how the webhook
-// is asked.
-func (c *cluster) install(ctx context.Context, config *rest.Config, root string) (err error) {
-	c.config = rest.CopyConfig(config)
-	c.config.QPS = -1
-	if c.client, err = client.New(c.config, client.Options{}); err != nil {
-		return fmt.Errorf("create client: %w", err)
-	}
-	if c.clients, err = kubernetes.NewForConfig(c.config); err != nil {
-		return fmt.Errorf("create client: %w", err)
-	}
-	namespaces := []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: systemNamespace}}}
+// install creates the namespaces and the policies, and reads the webhook's configuration.
+func (c *cluster) install(ctx context.Context, root string) error {
+	namespaces := []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: controlplane.SystemNamespace}}}
 	for _, team := range teamLabels() {
 		namespaces = append(namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Name, Labels: team.Labels}})
 	}
 	for _, namespace := range namespaces {
-		if err := c.client.Create(ctx, namespace); err != nil {
+		if err := c.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
-	// All of them: without a binding that stays, the API server would watch no ConfigMap
-	// any more when the lists of one count are deleted and those of the next not there yet.
-	if err := c.apply(ctx, filepath.Join(root, "config", "policy")); err != nil {
+	// All policies: with no binding left, the API server would stop watching ConfigMaps between
+	// two sets of lists.
+	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
+	built, err := command.Output(ctx, "", kubectl, "kustomize", filepath.Join(root, "config", "policy"))
+	if err == nil {
+		err = c.Apply(ctx, strings.NewReader(built))
+	}
+	if err != nil {
 		return fmt.Errorf("apply policies: %w", err)
 	}
-	asks, err := os.ReadFile(filepath.Join(root, "config", "webhook", "configuration.yaml"))
-	if err != nil {
-		return err
+	webhooks, err := os.ReadFile(filepath.Join(root, "config", "webhook", "configuration.yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(webhooks, c.webhooks)
 	}
-	c.asks = &admissionv1.ValidatingWebhookConfiguration{}
-	if err := yaml.Unmarshal(asks, c.asks); err != nil {
+	if err != nil {
 		return fmt.Errorf("read configuration of the webhook: %w", err)
 	}
 	return nil
 }
 
-// apply creates what a kustomization has.
-func (c *cluster) apply(ctx context.Context, path string) error {
-	built, err := exec.CommandContext(ctx, kubectl(), "kustomize", path).Output()
-	if err != nil {
-		return fmt.Errorf("build manifests: %w", err)
-	}
-	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(string(built)), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		switch err := decoder.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := c.client.Create(ctx, object); err != nil {
-			return err
-		}
-	}
-}
-
-// teamLabels are the namespaces in which workloads are created.
+// teamLabels returns the namespaces in which workloads are created.
 func teamLabels() []*metav1.PartialObjectMetadata {
 	var all []*metav1.PartialObjectMetadata
 	for _, team := range teams {
@@ -132,7 +90,7 @@ func teamLabels() []*metav1.PartialObjectMetadata {
 	return all
 }
 
-// clusterPolicies are one for each way in which the API server enforces it as well.
+// clusterPolicies returns a policy for each way of enforcement by the API server.
 func clusterPolicies() []*v1alpha1.ClusterMCPAuditPolicy {
 	policy := func(name string, offline v1alpha1.OfflineGate, teams ...string) *v1alpha1.ClusterMCPAuditPolicy {
 		return &v1alpha1.ClusterMCPAuditPolicy{
@@ -151,19 +109,20 @@ func clusterPolicies() []*v1alpha1.ClusterMCPAuditPolicy {
 	}
 }
 
-// ask has the API server ask the gate at a URL, but for lists. A question that is not
-// answered fails: else it would count as an answer.
-func (c *cluster) ask(ctx context.Context, url string, authority []byte) error {
-	asks := c.asks.DeepCopy()
-	hook := &asks.Webhooks[0]
+// useGate configures the webhook at a URL for all teams but lists. Calls that fail deny the
+// object, so they cannot count as an answer.
+func (c *cluster) useGate(ctx context.Context, url string, authority []byte) error {
+	webhooks := c.webhooks.DeepCopy()
+	hook := &webhooks.Webhooks[0]
 	hook.ClientConfig = admissionv1.WebhookClientConfig{URL: &url, CABundle: authority}
 	hook.FailurePolicy = new(admissionv1.Fail)
 	hook.NamespaceSelector.MatchExpressions = append(hook.NamespaceSelector.MatchExpressions,
 		metav1.LabelSelectorRequirement{Key: labelTeam, Operator: metav1.LabelSelectorOpNotIn, Values: []string{lists}})
-	if err := client.IgnoreNotFound(c.client.Delete(ctx, c.asks.DeepCopy())); err != nil {
-		return fmt.Errorf("configure the webhook: %w", err)
+	err := client.IgnoreNotFound(c.Client.Delete(ctx, c.webhooks.DeepCopy()))
+	if err == nil {
+		err = c.Client.Create(ctx, webhooks)
 	}
-	if err := c.client.Create(ctx, asks); err != nil {
+	if err != nil {
 		return fmt.Errorf("configure the webhook: %w", err)
 	}
 	return nil

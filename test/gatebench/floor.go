@@ -14,14 +14,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
 )
 
-// floor is enforced by the API server itself.
+// floor describes the part of the gate that the API server enforces itself.
 type floor struct {
-	// took is how long it took to compile; lists are the ConfigMaps, of bytes in all.
+	// took is the duration of compiling; lists are the ConfigMaps, with bytes in total.
 	took         time.Duration
 	lists, bytes int
 }
 
-// compile writes the lists for n verdicts in place of those before.
+// compile replaces the lists by those for n verdicts.
 func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
 	informing, forget := context.WithCancel(ctx)
 	defer forget()
@@ -40,7 +40,7 @@ func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
 		return made, fmt.Errorf("compile policy %s: %s", policy.Name, problem)
 	}
 	for _, object := range c.kept {
-		if err := c.client.Delete(ctx, object); err != nil {
+		if err := c.Client.Delete(ctx, object); err != nil {
 			return made, fmt.Errorf("delete list: %w", err)
 		}
 	}
@@ -55,16 +55,15 @@ func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
 		c.kept = append(c.kept, binding)
 	}
 	for _, object := range c.kept {
-		if err := c.client.Create(ctx, object); err != nil {
+		if err := c.Client.Create(ctx, object); err != nil {
 			return made, fmt.Errorf("write list: %w", err)
 		}
 	}
 	return made, nil
 }
 
-// await returns when the API server judges by what it was told: what passes is created
-// everywhere, and what failed in plain only, because of whom it has to be. It learns
-// of it by watches.
+// await waits until the API server's watches have caught up: passing objects are created
+// everywhere, failing ones in plain only, and the right part of the gate denies them.
 func (c *cluster) await(ctx context.Context) error {
 	const period, patience = 100 * time.Millisecond, 3 * time.Minute
 	var last error
@@ -98,9 +97,9 @@ func (c *cluster) settled(ctx context.Context) error {
 					return err
 				}
 			case !apierrors.IsForbidden(err):
-				return errors.Join(fmt.Errorf("create a %s in %s: it is not denied", o.name, team), err)
-			case !slices.ContainsFunc(by[team], func(who string) bool { return strings.Contains(err.Error(), who) }):
-				return fmt.Errorf("create a %s in %s: somebody else denies it: %w", o.name, team, err)
+				return errors.Join(fmt.Errorf("create a %s in %s: not denied", o.name, team), err)
+			case !slices.ContainsFunc(by[team], func(part string) bool { return strings.Contains(err.Error(), part) }):
+				return fmt.Errorf("create a %s in %s: denied by another part of the gate: %w", o.name, team, err)
 			}
 		}
 	}

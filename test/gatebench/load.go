@@ -17,29 +17,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// limit is how long an object is created again and again; what is slow is created less
-// often.
+// limit bounds the time for creating one object repeatedly.
 const limit = 3 * time.Second
 
-// concurrent are the numbers of clients that create at a time.
+// concurrent has the numbers of concurrent clients.
 var concurrent = []int{1, 8}
 
-// trip holds how long round trips took: to create an object in each of the teams.
+// trip has the durations of creating an object, by team.
 type trip struct {
 	name    string
 	clients int
 	took    map[string]spread
-	// admitted reports whether the gate admits it.
+	// admitted is set if the gate admits the object.
 	admitted bool
 	large    bool
 }
 
-// ratio is of the medians in a team and in plain.
+// ratio returns the median in a team divided by that in plain.
 func (t trip) ratio(team string) float64 {
 	return float64(t.took[team].P50) / float64(t.took[plain].P50)
 }
 
-// spread sums durations up.
+// spread summarises durations.
 type spread struct{ P50, P99 time.Duration }
 
 func spreadOf(all []time.Duration) spread {
@@ -56,7 +55,7 @@ func (c *cluster) load(ctx context.Context, rounds int) ([]trip, error) {
 	for _, clients := range concurrent {
 		for _, o := range created() {
 			if o.large && clients > 1 {
-				continue // it takes seconds of the API server
+				continue // takes the API server seconds
 			}
 			t, err := c.measure(ctx, o, clients, o.fewer(rounds))
 			if err != nil {
@@ -71,7 +70,7 @@ func (c *cluster) load(ctx context.Context, rounds int) ([]trip, error) {
 	return trips, nil
 }
 
-// measure has clients create an object in one team after the other.
+// measure lets clients create an object in the teams in turn.
 func (c *cluster) measure(ctx context.Context, o object, clients, rounds int) (trip, error) {
 	t := trip{name: o.name, clients: clients, took: map[string]spread{}, admitted: !o.denied, large: o.large}
 	var mu sync.Mutex
@@ -88,7 +87,7 @@ func (c *cluster) measure(ctx context.Context, o object, clients, rounds int) (t
 				if o.deniedIn(team) && apierrors.IsForbidden(err) {
 					err = nil
 				} else if o.deniedIn(team) {
-					err = errors.Join(fmt.Errorf("create a %s in %s: it is not denied", o.name, team), err)
+					err = errors.Join(fmt.Errorf("create a %s in %s: not denied", o.name, team), err)
 				}
 				mu.Lock()
 				times[team], problems = append(times[team], took), append(problems, err)
@@ -106,9 +105,9 @@ func (c *cluster) measure(ctx context.Context, o object, clients, rounds int) (t
 	return t, errors.Join(problems...)
 }
 
-// create makes a request of its own body, which the client has nothing to do with.
+// create posts the encoded object, so that encoding is not measured.
 func (c *cluster) create(ctx context.Context, o object, team string) error {
-	request := c.clients.CoreV1().RESTClient().Post().AbsPath("/"+fmt.Sprintf(o.path, team)).
+	request := c.Clients.CoreV1().RESTClient().Post().AbsPath("/"+fmt.Sprintf(o.path, team)).
 		SetHeader("Content-Type", "application/json").Body(o.body)
 	if !o.stored {
 		request = request.Param("dryRun", metav1.DryRunAll)
@@ -119,18 +118,17 @@ func (c *cluster) create(ctx context.Context, o object, team string) error {
 	return nil
 }
 
-// clean deletes what was created.
+// clean deletes the created objects.
 func (c *cluster) clean(ctx context.Context) error {
 	var problems []error
 	for _, team := range teams {
 		for _, kind := range []client.Object{&corev1.Pod{}, &appsv1.Deployment{}} {
-			problems = append(problems, c.client.DeleteAllOf(ctx, kind, client.InNamespace(team), client.GracePeriodSeconds(0)))
+			problems = append(problems, c.Client.DeleteAllOf(ctx, kind, client.InNamespace(team), client.GracePeriodSeconds(0)))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// title of a trip.
 func (t trip) title() string {
 	return strings.TrimSpace(fmt.Sprintf("%s, %d at a time", t.name, t.clients))
 }

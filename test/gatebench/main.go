@@ -1,20 +1,19 @@
-// Command gatebench measures what the gate costs whoever creates a workload: the
-// decision by itself, and round trips to a real API server, with 0 to 50,000 verdicts.
+// Command gatebench measures the gate's cost for creating a workload with 0 to 50,000 verdicts:
+// of the decision alone, and of round trips to a real API server.
 //
-// What is real: etcd, the API server, the webhook's handler with its index behind TLS,
-// in a process of its own, the ValidatingWebhookConfiguration and the policies of
-// config/, and the lists that controllers/offline compiles. What is not: verdicts come
-// from audits that nobody made (verdicts.go), which informers tell the index of as they
-// would if they were in the API server.
+// etcd, the API server, the webhook's handler with its index behind TLS (a separate process), the
+// ValidatingWebhookConfiguration and the policies of config/, and the lists compiled by
+// controllers/offline are real. The verdicts come from generated audits (verdicts.go), which the
+// index gets from informers.
 //
-// The same object is created in five namespaces in turns: plain has no label, webhook is
-// judged by the webhook only, lists by the API server's deny list only (DenyFailed), both
-// by both, as it is by default, and strict by the webhook and the allow list as well
-// (RequirePassed). So whatever else the machine does slows all of them down alike.
+// The same object is created in five namespaces in turn, so that other load on the machine slows
+// all of them: plain has no label; webhook is judged by the webhook only, lists by the API
+// server's deny list only (DenyFailed), both by both, which is the default, and strict by the
+// webhook and the allow list (RequirePassed).
 //
-// Times are printed. What fails is: an answer other than it has to be; round trips in both
-// above maxRatio (maxRatioMany) times those in plain, by their medians; a median of the decision that
-// grows with the number of verdicts, or misses what is the target of the 99th percentile.
+// Times are printed. The command fails if an answer is wrong, if the median round trip in both is
+// above maxRatio (maxRatioMany) times that in plain, or if the median decision grows with the
+// number of verdicts or exceeds the target of the 99th percentile.
 //
 //	gatebench [-n 0,100,5000,50000] [--rounds N] [--decisions N]
 package main
@@ -24,8 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
@@ -36,12 +33,12 @@ import (
 
 // settings are set by flags.
 type settings struct {
-	// counts are the numbers of verdicts to measure with, one after the other, besides
-	// those on the images that are asked about.
+	// counts are the numbers of verdicts to measure with, in turn, besides those on the requested
+	// images.
 	counts []int
-	// rounds is how often each object is created in each namespace by one client.
+	// rounds is the number of times that a client creates each object in each namespace.
 	rounds int
-	// decisions is how often the handler is asked for each object, without a network.
+	// decisions is the number of calls of the handler for each object, without a network.
 	decisions int
 }
 
@@ -51,7 +48,7 @@ func defaults() settings {
 
 func main() { command.Main("gatebench", run) }
 
-// served is the first argument of the process that is the gate.
+// served is the first argument of the gate's process.
 const served = "serve"
 
 func run(ctx context.Context, args []string) error {
@@ -68,13 +65,13 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	results, err := measureAll(ctx, s)
-	if len(results) > 0 { // what was measured before something went wrong counts
+	if len(results) > 0 { // also those before an error
 		err = errors.Join(err, printTable(os.Stdout, results))
 	}
 	return errors.Join(err, check(results))
 }
 
-// result was measured with one number of verdicts.
+// result is measured with one number of verdicts.
 type result struct {
 	verdicts int
 	gate     readiness
@@ -83,8 +80,7 @@ type result struct {
 	trips    []trip
 }
 
-// measureAll starts the API server, and measures with each number of verdicts. With an
-// error it returns what was measured before.
+// measureAll measures with each number of verdicts. It returns earlier results with an error.
 func measureAll(ctx context.Context, s settings) (results []result, err error) {
 	root, err := command.SourceTree(ctx)
 	if err != nil {
@@ -94,7 +90,7 @@ func measureAll(ctx context.Context, s settings) (results []result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.stop()) }()
+	defer func() { err = errors.Join(err, c.Stop()) }()
 	for _, n := range s.counts {
 		fmt.Fprintf(os.Stderr, "gatebench: %d verdicts\n", n)
 		r, err := measure(ctx, s, c, n)
@@ -117,7 +113,7 @@ func measure(ctx context.Context, s settings, c *cluster, n int) (r result, err 
 		r.left, err = left, errors.Join(err, stopped)
 	}()
 	r.gate = g.readiness
-	if err := c.ask(ctx, g.URL, g.Authority); err != nil {
+	if err := c.useGate(ctx, g.URL, g.Authority); err != nil {
 		return r, err
 	}
 	if r.floor, err = c.compile(ctx, n); err != nil {
@@ -129,11 +125,3 @@ func measure(ctx context.Context, s settings, c *cluster, n int) (r result, err 
 	r.trips, err = c.load(ctx, s.rounds)
 	return r, err
 }
-
-// arguments of the process that is the gate.
-func arguments(n, decisions int) []string {
-	return []string{served, "-n", strconv.Itoa(n), "--decisions", strconv.Itoa(decisions)}
-}
-
-// kubectl is among what the API server is started from.
-func kubectl() string { return filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl") }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The namespaces, each in the gate in a way of its own.
+// The namespaces, by how they are gated.
 const (
 	plain   = "plain"
 	webhook = "webhook"
@@ -19,11 +19,11 @@ const (
 	strict  = "strict"
 )
 
-// teams are all of them, in the order of the table.
+// teams has all namespaces in the order of the table.
 var teams = []string{plain, webhook, lists, both, strict}
 
-// A huge Pod has as many containers as one in the gate may have, each of that many bytes: with
-// all the rest as much as an API server accepts.
+// A huge Pod has as many containers as the gate allows, each of hugeContainer bytes: about as
+// much as an API server accepts.
 const hugeContainers, hugeContainer = 500, 4 << 10
 
 // object is created by the load.
@@ -37,12 +37,12 @@ type object struct {
 	large       bool // as many containers as an object in the gate may have
 }
 
-// deniedIn reports whether a namespace is one in which it is denied.
+// deniedIn reports whether the object is denied in a namespace.
 func (o object) deniedIn(team string) bool {
 	return team != plain && o.denied
 }
 
-// fewer returns how often a large object is asked about, of a number of times.
+// fewer reduces a number of repetitions for a large object.
 func (o object) fewer(times int) int {
 	if o.large {
 		return max(times/50, 1)
@@ -74,7 +74,7 @@ func deployment(name, image string) object {
 	})
 }
 
-// hugePod has hundreds of containers, of which all pass: the webhook admits it.
+// hugePod returns a Pod with hundreds of containers, which all pass.
 func hugePod(name string) object {
 	image := byDigest(honest)
 	var containers []corev1.Container
@@ -92,7 +92,7 @@ func hugePod(name string) object {
 func encode(o object, from any) object {
 	body, err := json.Marshal(from)
 	if err != nil {
-		panic(err) // it is of strings
+		panic(err) // strings can be encoded
 	}
 	o.body = body
 	return o
@@ -101,17 +101,16 @@ func encode(o object, from any) object {
 func (o object) isDenied() object { o.denied = true; return o }
 func (o object) isStored() object { o.stored = true; return o }
 
-// runnerArgs of the audit of crowd that there always is.
+// runnerArgs are the arguments of the audit of crowd that always exists.
 var runnerArgs = describe(-3).Spec.Server.Args
 
-// Names of objects that cost more than others do: the first as much as there are verdicts
-// on its image, the second as much as it has containers.
+// Names of objects whose cost grows with the verdicts on their image, or with their containers.
 const (
 	nameCrowd = "Pod, runner's image"
 	nameHuge  = "Pod of 3 MB"
 )
 
-// decisionsAsked returns what the handler is asked about.
+// decisionsAsked returns the objects that the handler decides about.
 func decisionsAsked() []object {
 	return []object{
 		pod("Pod, by digest", byDigest(honest)),
@@ -124,7 +123,7 @@ func decisionsAsked() []object {
 	}
 }
 
-// created returns what is created in each namespace.
+// created returns the objects to create in each namespace.
 func created() []object {
 	return []object{
 		pod("Pod, dry run", byDigest(honest)),

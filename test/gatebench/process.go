@@ -9,9 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 )
 
-// process is the gate's, which is this program once more.
+// process is the gate's process, another instance of this program.
 type process struct {
 	readiness
 	command *exec.Cmd
@@ -19,13 +20,13 @@ type process struct {
 	output  *bufio.Reader
 }
 
-// startGate returns when it can be asked.
+// startGate starts the gate and waits until it is ready.
 func startGate(ctx context.Context, n, decisions int) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{command: exec.CommandContext(ctx, self, arguments(n, decisions)...)}
+	p := &process{command: exec.CommandContext(ctx, self, served, "-n", strconv.Itoa(n), "--decisions", strconv.Itoa(decisions))}
 	p.command.Stderr = os.Stderr
 	output, err := p.command.StdoutPipe()
 	if err != nil {
@@ -44,7 +45,7 @@ func startGate(ctx context.Context, n, decisions int) (*process, error) {
 	return p, nil
 }
 
-// read reads a line that the process says.
+// read decodes the next line of output.
 func (p *process) read(into any) error {
 	line, err := p.output.ReadBytes('\n')
 	if err != nil {
@@ -53,7 +54,7 @@ func (p *process) read(into any) error {
 	return json.Unmarshal(line, into)
 }
 
-// stop ends it.
+// stop ends the process and returns its last output.
 func (p *process) stop() (remains, error) {
 	var left remains
 	err := p.input.Close()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,41 +19,40 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/utils/clock"
 
 	"github.com/mcpaudit/mcpaudit/controllers/admission"
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-// readiness is printed by the gate's process when it can be asked.
+// readiness is printed by the gate's process once it is ready.
 type readiness struct {
 	URL       string `json:"url"`
 	Authority []byte `json:"authority"`
-	// Audits and Index are the bytes that the informer's audits take, and that the index
-	// adds to them, each for one verdict.
+	// Audits is the size of a cached audit in bytes, and Index what the index adds to it.
 	Audits float64 `json:"audits"`
 	Index  float64 `json:"index"`
-	// Filled is how long it took to tell the index of all.
+	// Filled is the duration of filling the index.
 	Filled    time.Duration `json:"filled"`
 	Decisions []decided     `json:"decisions"`
 }
 
-// remains is printed at its end: how often it was asked over the network, and the
-// bytes of the index by itself, when the informer's objects are gone, for one verdict.
+// remains is printed at the end: the number of network requests, and the index's bytes per
+// verdict without the informers' objects.
 type remains struct {
 	Asked int     `json:"asked"`
 	Alone float64 `json:"alone"`
 }
 
-// decided is how long the handler took about one object: for the decision, as
-// mcpaudit_gate_decision_seconds has it, and for all from the request to the answer.
+// decided has the durations for one object: of the decision, as in
+// mcpaudit_gate_decision_seconds, and from the request to the answer.
 type decided struct {
 	Name     string `json:"name"`
 	Decision spread `json:"decision"`
 	Answer   spread `json:"answer"`
 }
 
-// serve is the process that is the gate. It ends when its standard input does.
+// serve runs the gate until standard input ends.
 func serve(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet(served, pflag.ContinueOnError)
 	n := flags.IntP("verdicts", "n", 0, "number of verdicts")
@@ -107,44 +105,36 @@ func serve(ctx context.Context, args []string) error {
 	return output.Encode(left)
 }
 
-// heap returns how many bytes are in use.
+// heap returns the bytes in use.
 func heap() float64 {
 	runtime.GC()
-	runtime.GC() // what has a finalizer goes with the second one
+	runtime.GC() // objects with a finalizer are freed by the second
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return float64(stats.HeapAlloc)
 }
 
-// each is the share of one verdict, with those on the images that are asked about.
+// each returns the bytes per verdict.
 func each(bytes float64, n int) float64 { return bytes / float64(n+asked) }
 
 // listen serves the gate at an address of this machine.
 func listen(ctx context.Context, handler *admission.Handler, ended chan<- error) (url string, authority []byte, err error) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := controlplane.FreeAddress()
 	if err != nil {
 		return "", nil, err
 	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
+	pair, authority, err := controlplane.Certificate()
+	if err != nil {
 		return "", nil, err
-	}
-	certificate, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
-	if err != nil {
-		return "", nil, fmt.Errorf("make certificate: %w", err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return "", nil, fmt.Errorf("make certificate: %w", err)
 	}
 	server := &admission.Server{
 		Handler: handler, Address: address, Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil },
 	}
 	go func() { ended <- server.Start(ctx) }()
-	return "https://" + address + admission.Path, certificate, nil
+	return "https://" + address + admission.Path, authority, nil
 }
 
-// timer is the admission.Metrics that keeps every time.
+// timer implements admission.Metrics and keeps every duration.
 type timer struct {
 	mu    sync.Mutex
 	times []time.Duration
@@ -168,7 +158,7 @@ func (t *timer) Failed(cause string) {
 	t.wrong = append(t.wrong, cause)
 }
 
-// take takes the times since the last call.
+// take returns the durations since the last call.
 func (t *timer) take() []time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,7 +167,7 @@ func (t *timer) take() []time.Duration {
 	return taken
 }
 
-// repeat asks the handler about an object again and again.
+// repeat measures repeated decisions about an object.
 func (o object) repeat(handler http.Handler, timer *timer, times int) (decided, error) {
 	body, err := o.review()
 	if err != nil {
@@ -192,16 +182,16 @@ func (o object) repeat(handler http.Handler, timer *timer, times int) (decided, 
 		taken = append(taken, time.Since(begin))
 		var review admissionv1.AdmissionReview
 		if err := json.Unmarshal(answer.Body.Bytes(), &review); err != nil || answer.Code != http.StatusOK {
-			return decided{}, errors.Join(fmt.Errorf("ask about a %s: %d %s", o.name, answer.Code, answer.Body), err)
+			return decided{}, errors.Join(fmt.Errorf("decide about a %s: %d %s", o.name, answer.Code, answer.Body), err)
 		}
 		if review.Response.Allowed == o.denied {
-			return decided{}, fmt.Errorf("ask about a %s: allowed is %t: %v", o.name, review.Response.Allowed, review.Response.Result)
+			return decided{}, fmt.Errorf("decide about a %s: allowed is %t: %v", o.name, review.Response.Allowed, review.Response.Result)
 		}
 	}
 	return decided{Name: o.name, Decision: spreadOf(timer.take()), Answer: spreadOf(taken)}, nil
 }
 
-// review is the request that the API server makes about an object.
+// review returns the API server's request for an object.
 func (o object) review() ([]byte, error) {
 	return json.Marshal(&admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},

@@ -10,23 +10,22 @@ import (
 	"time"
 )
 
-// The bounds. They are on medians and on ratios within the run, which hold on a busy
-// machine as well.
+// The bounds apply to medians and to ratios within a run, so they also hold on a busy machine.
 const (
-	// maxRatio is of what is created in the gate to what is not, all objects that are
-	// admitted and of a usual size taken together. The target is 2. Above many verdicts
-	// it is maxRatioMany: each ConfigMap of the lists takes the API server its time.
+	// maxRatio bounds the time for creating the admitted objects of usual size in the gate, divided
+	// by that outside. The target is 2. Above many verdicts the bound is maxRatioMany, as the API
+	// server evaluates each ConfigMap of the lists.
 	maxRatio     = 2.5
 	maxRatioMany = 10
 	many         = 10_000
-	// maxGrowth is of a decision with the most verdicts to one with the fewest, beyond slack.
+	// maxGrowth bounds a decision, minus slack, divided by one with the fewest verdicts.
 	maxGrowth = 2
 	slack     = 50 * time.Microsecond
-	// maxDecision bounds the median; the target is for the 99th percentile.
+	// maxDecision bounds the median. As a target it applies to the 99th percentile.
 	maxDecision = time.Millisecond
 )
 
-// printTable writes what is measured by line, the numbers of verdicts by column.
+// printTable writes a line for each measure and a column for each number of verdicts.
 func printTable(w io.Writer, results []result) error {
 	var table strings.Builder
 	line := func(name string, value func(result) string) {
@@ -76,13 +75,13 @@ func printTable(w io.Writer, results []result) error {
 	return out.Flush()
 }
 
-// String is in milliseconds.
+// String formats both in milliseconds.
 func (s spread) String() string {
 	milliseconds := func(d time.Duration) string { return fmt.Sprintf("%.3g", float64(d.Microseconds())/1000) }
 	return milliseconds(s.P50) + "/" + milliseconds(s.P99) + " ms"
 }
 
-// check returns an error for each bound that was broken.
+// check returns an error for each bound that is exceeded.
 func check(results []result) error {
 	var problems []error
 	for _, r := range results {
@@ -100,14 +99,14 @@ func check(results []result) error {
 		}
 		for _, clients := range concurrent {
 			if ratio := r.ratio(clients); ratio > maxRatioMany || ratio > maxRatio && r.verdicts <= many {
-				broken("to create an object takes %.2f times as long in the gate, %d at a time", ratio, clients)
+				broken("creating an object takes %.2f times as long in the gate, %d at a time", ratio, clients)
 			}
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// ratio of the round trips in both to those in plain.
+// ratio returns the durations in both divided by those in plain.
 func (r result) ratio(clients int) float64 {
 	var gated, not time.Duration
 	for _, t := range r.trips {

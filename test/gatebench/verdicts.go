@@ -25,29 +25,28 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 )
 
-// The images that are asked about. One audit of crowd's in crowded is of an image that
-// others are of as well, each with args of its own: such as that of a package runner,
-// which runs whatever package its args name.
+// The requested images. One in crowded audits is of the image crowd, each with other args, like
+// a package runner's, whose args name the package.
 const (
 	honest  = "registry.example/bench/honest:1.0.0"
 	leaky   = "registry.example/bench/leaky:1.0.0"
 	crowd   = "registry.example/bench/runner:1.0.0"
 	unknown = "registry.example/bench/unknown:1.0.0"
 	crowded = 50
-	// asked is how many audits there always are: one of each but unknown.
+	// asked is the number of audits that always exist: one of each image except unknown.
 	asked = 3
-	// auditTeams is over how many namespaces the audits are spread.
+	// auditTeams is the number of namespaces with audits.
 	auditTeams = 50
 )
 
-// digestOf makes one up.
+// digestOf returns a made-up digest.
 func digestOf(image string) v1alpha1.Digest { return v1alpha1.CommandDigest([]string{image}, nil) }
 
-// byDigest names an image by its digest.
+// byDigest returns a reference with a digest.
 func byDigest(image string) string { return image + "@" + string(digestOf(image)) }
 
-// newAudit is the audit with a number, such as the manager leaves it: decoded, so that
-// it shares no memory with another one. Those below 0 are of the images that are asked about.
+// newAudit returns a finished audit, decoded so that it shares no memory with others. Numbers
+// below 0 are for the requested images.
 func newAudit(i int) (*v1alpha1.MCPServerAudit, error) {
 	a := describe(i)
 	encoded, err := json.Marshal(a)
@@ -104,16 +103,15 @@ func describe(i int) *v1alpha1.MCPServerAudit {
 	return a
 }
 
-// feed has what the index is told of. It is a cache.Cache as far as the index asks for
-// one.
+// feed implements the part of cache.Cache that the index uses.
 type feed struct {
 	cache.Cache
 	scheme    *runtime.Scheme
 	informers map[string]toolscache.SharedIndexInformer
 }
 
-// newFeed starts informers that know n audits, and those of the images that are asked
-// about, the policies and the namespaces. They end with the context.
+// newFeed starts informers with n audits besides those of the requested images, the policies and
+// the namespaces. They end with the context.
 func newFeed(ctx context.Context, n int) (*feed, error) {
 	f := &feed{scheme: runtime.NewScheme(), informers: map[string]toolscache.SharedIndexInformer{}}
 	if err := v1alpha1.AddToScheme(f.scheme); err != nil {
@@ -159,13 +157,13 @@ func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: kind}}
 }
 
-// listed are objects that never change.
+// listed lists objects that never change.
 type listed struct{ *toolscache.ListWatch }
 
-// IsWatchListSemanticsUnSupported has the informer list, and not watch from the beginning.
+// IsWatchListSemanticsUnSupported makes the informer list before it watches.
 func (listed) IsWatchListSemanticsUnSupported() bool { return true }
 
-// canned gives its objects away once, so that only the informer has them.
+// canned returns its objects once, so that only the informer keeps them.
 func canned(objects []runtime.Object) toolscache.ListerWatcher {
 	return listed{&toolscache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -190,7 +188,7 @@ func (f *feed) GetInformer(_ context.Context, object client.Object, _ ...cache.I
 	return nil, fmt.Errorf("there is no informer of %s", gvk.Kind)
 }
 
-// feeding is the manager.Manager of a feed, as far as the index asks for one.
+// feeding implements the part of manager.Manager that the index uses.
 type feeding struct {
 	ctrl.Manager
 	feed  *feed
@@ -206,7 +204,7 @@ func (f *feeding) Add(runnable manager.Runnable) error {
 	return nil
 }
 
-// fill makes an index of what a feed has.
+// fill returns an index of the feed's objects.
 func (f *feed) fill(ctx context.Context) (*index.Store, error) {
 	store, from := index.New(), &feeding{feed: f}
 	if err := store.SetupWithManager(from); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
-// Audit runs "mcpaudit run" with some options on a server's command, and returns the report
-// as JSON. The exit code says what the verdict in it does.
+// Audit runs "mcpaudit run" with options on a server's command, and returns the report as JSON. It
+// ignores the exit code, which repeats the verdict.
 func Audit(ctx context.Context, mcpaudit string, options, command, env []string) ([]byte, error) {
 	arguments := append([]string{"run", "--output", "json"}, options...)
 	for _, variable := range env {
@@ -28,8 +28,7 @@ func Audit(ctx context.Context, mcpaudit string, options, command, env []string)
 	return raw, nil
 }
 
-// Checkout returns the command of the server whose sources are in a directory, with what
-// they need installed, and built.
+// Checkout builds the server whose sources are in a directory, and returns its command.
 func (s Server) Checkout(dir string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package published has MCP servers of the public registries, at pinned versions,
-// and installs them. The commands that measure on real servers (test/eval,
-// test/realservers) call it; no test does, because it needs the network.
+// Package published installs MCP servers from public registries, at pinned versions, for the
+// commands that measure real servers (test/bench, test/eval, test/realservers). No test uses it, as
+// it needs the network.
 package published
 
 import (
@@ -23,47 +23,46 @@ const installTimeout = 5 * time.Minute
 
 // Server is a published server.
 type Server struct {
-	// Source holds what its registry's client installs: "name@1.2.3", of PyPI
-	// "name==1.2.3".
+	// Source is the package with its version: "name@1.2.3", for PyPI "name==1.2.3".
 	Source string
-	// Args of its program, and variables that it wants. Keys are no good.
+	// Args and Env are for its program. Keys in them are invalid.
 	Args, Env []string
 
-	// registry is one of package packages, or gomod.
+	// registry is one of runner/packages, or gomod.
 	registry packages.Registry
-	// program is the name of the one that is the server; "" for the only one.
+	// program names the server among the package's programs; empty for the only one.
 	program string
 }
 
-// gomod is the registry of Go's modules, whose programs are built of their sources.
+// gomod stands for Go modules, which are built from source.
 const gomod packages.Registry = "go"
 
-// NPM is a package of the npm registry.
+// NPM returns a server of the npm registry.
 func NPM(source string, args ...string) Server {
 	return Server{Source: source, Args: args, registry: packages.NPM}
 }
 
-// PyPI is a package of the Python Package Index.
+// PyPI returns a server of the Python Package Index.
 func PyPI(source string, args ...string) Server {
 	return Server{Source: source, Args: args, registry: packages.PyPI}
 }
 
-// Go is the package of a program, at a version of its module.
+// Go returns the server of a Go package, at a version of its module.
 func Go(source string) Server { return Server{Source: source, registry: gomod} }
 
-// With adds variables, NAME=VALUE.
+// With adds variables as NAME=VALUE.
 func (s Server) With(env ...string) Server {
 	s.Env = append(s.Env[:len(s.Env):len(s.Env)], env...)
 	return s
 }
 
-// Runs names the program that is the server, for packages with several.
+// Runs names the server's program in packages with several.
 func (s Server) Runs(program string) Server {
 	s.program = program
 	return s
 }
 
-// Name is the package without its version.
+// Name returns the package without its version.
 func (s Server) Name() string {
 	if name, _, ok := strings.Cut(s.Source, "=="); ok {
 		return name
@@ -71,13 +70,13 @@ func (s Server) Name() string {
 	return s.Source[:strings.LastIndex(s.Source, "@")]
 }
 
-// Key is the source as the name of a file.
+// Key returns the source as a file name.
 func (s Server) Key() string {
 	return strings.NewReplacer("/", "_", "@", "_", "==", "_").Replace(s.Source)
 }
 
-// Install brings the server into a directory of its own below dir, once, and
-// returns its command and environment. No script of a package is run.
+// Install installs the server in its own directory below dir unless it is there, and returns its
+// command and environment. It runs no install scripts.
 func (s Server) Install(ctx context.Context, dir string) (command, env []string, err error) {
 	if dir, err = filepath.Abs(filepath.Join(dir, s.Key())); err != nil {
 		return nil, nil, err
@@ -86,7 +85,7 @@ func (s Server) Install(ctx context.Context, dir string) (command, env []string,
 	if said, err := os.ReadFile(done); err != nil || json.Unmarshal(said, &command) != nil {
 		ctx, cancel := context.WithTimeout(ctx, installTimeout)
 		defer cancel()
-		if err := os.RemoveAll(dir); err != nil { // the rest of an installation that failed
+		if err := os.RemoveAll(dir); err != nil { // leftovers of a failed installation
 			return nil, nil, err
 		}
 		if command, err = s.install(ctx, dir); err != nil {
@@ -126,7 +125,7 @@ func (s Server) installGo(ctx context.Context, dir string) ([]string, error) {
 	return []string{filepath.Join(dir, "bin", path.Base(s.Name()))}, nil
 }
 
-// LastLine is the last line of what a program said that has anything in it.
+// LastLine returns the last line of a program's output that is not empty, at most 200 bytes.
 func LastLine(said []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
 	line := strings.ToValidUTF8(string(lines[len(lines)-1]), "?")

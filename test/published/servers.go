@@ -1,8 +1,7 @@
 package published
 
-// Servers are published servers that do what they say, whose descriptions nobody
-// has poisoned: of the most downloaded ones, in three runtimes, for databases,
-// browsers, clouds, files, documents, chat and search.
+// Servers has honest published servers among the most downloaded ones, in three runtimes, for
+// databases, browsers, clouds, files, documents, chat and search.
 var Servers = []Server{
 	NPM("@modelcontextprotocol/server-everything@2026.8.31"),
 	NPM("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp"),

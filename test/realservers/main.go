@@ -1,26 +1,22 @@
-// Command realservers audits published MCP servers (test/published) with a given
-// mcpaudit, one after the other, and prints what it made of each: the verdict, how
-// much it rests on, how many of the tools ever accepted a call, the findings, and
-// why not. Whether a finding is right is for a reader to say.
+// Command realservers audits published MCP servers (test/published) in turn, and prints for each the
+// verdict, the coverage and the findings, which a reader has to judge.
 //
 //	go run ./test/realservers -mcpaudit PROGRAM [-only PATTERN] [-timeout DURATION] [-results DIR] [-resume]
 //
-// Each report is kept in the directory of results. With -resume a server that has
-// one there is not audited again, so that a run that broke off can be gone on with.
+// The reports are kept in the directory of results. -resume continues an interrupted run: servers
+// with a report there are not audited again.
 //
-// With -reference it audits the reference servers alone, the one that has every
-// feature over each transport, and fails where less than 90 % of the branches of the
-// input schemas were taken, or something was not exercised.
+// With -reference it audits only the reference servers, server-everything over each transport. It
+// fails if less than 90 % of the branches of the input schemas were taken, or if a capability was
+// not exercised.
 //
-// It installs them by npm, pip and go into the cache, so that it needs the network;
-// no part of make test.
+// It installs the servers in the cache, which needs the network. It is not part of make test.
 package main
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -36,7 +32,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// options are those of the command line.
+// options are set by flags.
 type options struct {
 	mcpaudit, results string
 	only              *regexp.Regexp
@@ -48,9 +44,9 @@ type options struct {
 func main() { command.Main("realservers", run) }
 
 func run(ctx context.Context, _ []string) error {
-	cache := os.Getenv("MCPAUDIT_CACHE")
-	if cache == "" {
-		return errors.New("MCPAUDIT_CACHE is not set: run make real-servers")
+	cache, err := command.Cache("")
+	if err != nil {
+		return err
 	}
 	o, err := parse(filepath.Join(cache, "real-servers", "reports"))
 	if err != nil {
@@ -75,7 +71,7 @@ func run(ctx context.Context, _ []string) error {
 		return err
 	}
 	if short := uncovered(all); o.reference && len(short) > 0 {
-		return fmt.Errorf("not exercised as they should be: %s", strings.Join(short, ", "))
+		return fmt.Errorf("insufficiently exercised: %s", strings.Join(short, ", "))
 	}
 	return nil
 }
@@ -97,16 +93,16 @@ func parse(results string) (options, error) {
 	return o, os.MkdirAll(o.results, 0o755)
 }
 
-// target is a server and the transport that it is talked to over; stdio if empty.
+// target is a server with its transport; stdio if empty.
 type target struct {
 	published.Server
 	transport string
 }
 
-// referenceScope is where the reference servers are.
+// referenceScope is the prefix of the reference servers' packages.
 const referenceScope = "@modelcontextprotocol/server-"
 
-// servers are all, or the four reference servers over what they speak.
+// servers returns all servers, or the four reference servers with each of their transports.
 func servers(reference bool) []target {
 	var all []target
 	for _, s := range published.Servers {
@@ -125,13 +121,13 @@ func servers(reference bool) []target {
 	return all
 }
 
-// audited is a server and its report, or why there is none.
+// audited is a server with its report, or the reason why there is none.
 type audited struct {
 	source, missing string
 	report          report.Report
 }
 
-// audit returns the report of a server: the one that is kept, or a new one.
+// audit returns the kept report of a server, or a new one.
 func (o options) audit(ctx context.Context, t target, servers string) (audited, error) {
 	a := audited{source: strings.TrimSpace(t.Source + " " + t.transport)}
 	kept := filepath.Join(o.results, t.Key()+t.transport+".json")

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/render"
 )
 
-// write prints the table, what a reader has to judge, and the totals.
+// write prints the table, the details to judge, and the totals.
 func write(out io.Writer, all []audited) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tTOOLS ACCEPTED\tBRANCHES\tCALLS ACCEPTED\tSECONDS\tFINDINGS")
@@ -28,7 +28,7 @@ func write(out io.Writer, all []audited) error {
 	return err
 }
 
-// verdict is the verdict, with the reason of one that says neither yes nor no.
+// verdict returns the verdict, with the reason if it is Inconclusive.
 func (a audited) verdict() string {
 	switch r := a.report; {
 	case a.missing != "":
@@ -40,7 +40,7 @@ func (a audited) verdict() string {
 	}
 }
 
-// explain writes what a reader has to judge.
+// explain writes the details that a reader has to judge.
 func (a audited) explain(b *strings.Builder) {
 	if a.missing != "" {
 		fmt.Fprintf(b, "%s: not audited: %s\n", a.source, render.Escape(a.missing))
@@ -63,8 +63,7 @@ func (a audited) explain(b *strings.Builder) {
 	}
 }
 
-// totals are the shares that issue tables compare: of the servers that could be
-// audited, and of all their tools.
+// totals returns shares of the audited servers and of all their tools.
 func totals(all []audited) string {
 	var servers, inconclusive, found, missing report.Share
 	var tools report.Exercised
@@ -90,12 +89,11 @@ func totals(all []audited) string {
 		share(inconclusive), share(accepted), share(found), share(missing))
 }
 
-// minBranches is how many of the branches of a reference server's schemas have to
-// be taken, in percent.
+// minBranches is the least share of taken branches for a reference server, in percent.
 const minBranches = 90
 
-// uncovered are the servers of which something was not exercised, or too few of the
-// schemas' branches taken.
+// uncovered returns the servers with capabilities that were not exercised, or with too few taken
+// branches.
 func uncovered(all []audited) (short []string) {
 	for _, a := range all {
 		c := a.report.Coverage
@@ -110,8 +108,8 @@ func uncovered(all []audited) (short []string) {
 	return short
 }
 
-// exercised returns how much of one kind was accepted: "9/9", with "called 8" where
-// not everything was.
+// exercised returns the share that accepted a call, such as "9/9", with the number of called ones
+// if lower.
 func exercised(e report.Exercised) string {
 	if e.Called < e.Listed {
 		return fmt.Sprintf("%d/%d, called %d", e.Accepted, e.Listed, e.Called)

@@ -21,36 +21,36 @@ import (
 )
 
 const (
-	// namespaces is over how many the audits are spread.
+	// namespaces is the number of namespaces with audits.
 	namespaces = 50
-	// creators is how many of them are created at a time.
+	// creators is the number of concurrent writers of audits.
 	creators = 8
-	// patience is how long nothing may be decided.
+	// patience bounds the time without a new verdict.
 	patience = 3 * time.Minute
 )
 
-// board tells which audits are decided, and how. It is told by a watch: listing
-// thousands of them every second would be the largest load of all.
+// board records the audits' verdicts from a watch: listing thousands every second would be the
+// largest load of all.
 type board struct {
 	mu       sync.Mutex
 	outcomes map[client.ObjectKey]outcome
 	news     chan struct{}
 }
 
-// outcome is a verdict, and the request that it answers; empty for the first one.
+// outcome is a verdict with the request that it answers; empty for the first audit.
 type outcome struct {
 	verdict v1alpha1.Verdict
 	handled string
 }
 
-// watchAudits starts the board.
+// watchAudits returns a board that follows all audits.
 func watchAudits(ctx context.Context, c *cluster) (*board, error) {
 	b := &board{outcomes: map[client.ObjectKey]outcome{}, news: make(chan struct{}, 1)}
-	audits, err := cache.New(c.config, cache.Options{Scheme: c.client.Scheme(), DefaultTransform: verdictOnly})
+	audits, err := cache.New(c.Admin, cache.Options{Scheme: c.Client.Scheme(), DefaultTransform: verdictOnly})
 	if err != nil {
 		return nil, fmt.Errorf("watch audits: %w", err)
 	}
-	go func() { _ = audits.Start(ctx) }() // it ends with the context; await tells if it is of no use
+	go func() { _ = audits.Start(ctx) }() // if it fails, await times out
 	informer, err := audits.GetInformer(ctx, &v1alpha1.MCPServerAudit{})
 	if err != nil {
 		return nil, fmt.Errorf("watch audits: %w", err)
@@ -59,7 +59,7 @@ func watchAudits(ctx context.Context, c *cluster) (*board, error) {
 	return b, err
 }
 
-// verdictOnly leaves of an audit what the board looks at.
+// verdictOnly reduces an audit to the fields that the board reads.
 func verdictOnly(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
@@ -85,7 +85,7 @@ func (b *board) see(object any) {
 	}
 }
 
-// count returns how many have answered a request, and how many of them as expected.
+// count returns how many audits have answered a request, and how many of them as expected.
 func (b *board) count(request string) (decided, expected int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,14 +94,14 @@ func (b *board) count(request string) (decided, expected int) {
 			continue
 		}
 		decided++
-		if o.verdict == v1alpha1.VerdictFail { // that of the canned report
+		if o.verdict == v1alpha1.VerdictFail { // as in the canned report
 			expected++
 		}
 	}
 	return decided, expected
 }
 
-// await returns when n audits have answered a request.
+// await waits until n audits have answered a request.
 func (b *board) await(ctx context.Context, request string, n int) error {
 	for {
 		decided, _ := b.count(request)
@@ -113,7 +113,7 @@ func (b *board) await(ctx context.Context, request string, n int) error {
 			return ctx.Err()
 		case <-b.news:
 		case <-time.After(patience):
-			return fmt.Errorf("%d of %d audits are decided, and none was for %s", decided, n, patience)
+			return fmt.Errorf("%d of %d audits are decided, and no other within %s", decided, n, patience)
 		}
 	}
 }
@@ -122,22 +122,22 @@ func (b *board) await(ctx context.Context, request string, n int) error {
 func createAudits(ctx context.Context, c *cluster, image string, n int) error {
 	for i := range min(n, namespaces) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team(i)}}
-		if err := c.client.Create(ctx, namespace); err != nil {
+		if err := c.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
-	return each(n, func(i int) error { return c.client.Create(ctx, newAudit(image, i)) })
+	return each(n, func(i int) error { return c.Client.Create(ctx, newAudit(image, i)) })
 }
 
-// requestAudits asks for another audit of the first n.
+// requestAudits requests another run of the first n audits.
 func requestAudits(ctx context.Context, c *cluster, request string, n int) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.RequestedAtAnnotation, request)
 	return each(n, func(i int) error {
-		return c.client.Patch(ctx, newAudit("", i), client.RawPatch(types.MergePatchType, patch))
+		return c.Client.Patch(ctx, newAudit("", i), client.RawPatch(types.MergePatchType, patch))
 	})
 }
 
-// each does something n times, creators of them at a time.
+// each calls do for 0 to n-1, from several goroutines.
 func each(n int, do func(i int) error) error {
 	failures := make([]error, n)
 	workqueue.ParallelizeUntil(context.Background(), creators, n, func(i int) { failures[i] = do(i) })
@@ -153,9 +153,9 @@ func newAudit(image string, i int) *v1alpha1.MCPServerAudit {
 	}
 }
 
-// left counts what the manager has in the run namespace.
+// left counts the manager's objects in the run namespace.
 func left(ctx context.Context, c *cluster) (int, error) {
-	clients, err := metadata.NewForConfig(c.config)
+	clients, err := metadata.NewForConfig(c.Admin)
 	if err != nil {
 		return 0, err
 	}
@@ -164,7 +164,7 @@ func left(ctx context.Context, c *cluster) (int, error) {
 		list, err := clients.Resource(corev1.SchemeGroupVersion.WithResource(resource)).Namespace(runNamespace).
 			List(ctx, metav1.ListOptions{LabelSelector: podspec.LabelManagedBy + "=" + podspec.ManagedBy})
 		if err != nil {
-			return 0, fmt.Errorf("look into the run namespace: %w", err)
+			return 0, fmt.Errorf("list the run namespace: %w", err)
 		}
 		n += len(list.Items)
 	}

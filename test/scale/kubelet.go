@@ -21,13 +21,13 @@ import (
 
 const (
 	nodeName = "scale-node"
-	// stateTime is how long a Pod is in each state, so that the manager sees each.
-	// It makes an audit of half a second, which is far less than a real one takes.
+	// stateTime is the duration of each state of a Pod, so that the manager sees each. An audit
+	// takes half a second, far less than a real one.
 	stateTime = 250 * time.Millisecond
 )
 
-// kubelet plays the scheduler and the kubelet of the one node: a Pod of the run
-// namespace is bound, then goes through the states that a kubelet reports.
+// kubelet simulates the scheduler and the kubelet of the only node: it binds the Pods of the run
+// namespace and reports their states.
 type kubelet struct {
 	clients kubernetes.Interface
 	canned  canned
@@ -35,12 +35,12 @@ type kubelet struct {
 
 	mu    sync.Mutex
 	taken map[types.UID]bool
-	// most is the largest number of Pods that existed at a time.
+	// most is the largest number of Pods at a time.
 	most     int
 	problems []error
 }
 
-// startKubelet registers the node and takes Pods until the context ends.
+// startKubelet registers the node and runs Pods until the context ends.
 func startKubelet(ctx context.Context, clients kubernetes.Interface, c canned) (*kubelet, error) {
 	logs, err := serveLogs(c)
 	if err != nil {
@@ -79,7 +79,7 @@ func (k *kubelet) register(ctx context.Context) error {
 	return nil
 }
 
-// see takes a Pod that is new, and ends one that is to be deleted while it runs.
+// see runs a new Pod, and removes one that is being deleted.
 func (k *kubelet) see(ctx context.Context, pod *corev1.Pod) {
 	k.mu.Lock()
 	known := k.taken[pod.UID]
@@ -107,7 +107,7 @@ func (k *kubelet) forget(object any) {
 	}
 }
 
-// note keeps what went wrong, for the end. A Pod may be deleted at any time.
+// note records an error, except that a Pod was deleted meanwhile.
 func (k *kubelet) note(ctx context.Context, err error) {
 	if client.IgnoreNotFound(err) == nil || ctx.Err() != nil {
 		return
@@ -123,7 +123,7 @@ func (k *kubelet) failed() error {
 	return errors.Join(k.problems...)
 }
 
-// play takes a Pod from its binding to its end.
+// play takes a Pod through its life.
 func (k *kubelet) play(ctx context.Context, pod *corev1.Pod) error {
 	binding := &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID},
@@ -155,7 +155,7 @@ func (k *kubelet) play(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// installing: the init container runs.
+// installing returns the status while the init container runs.
 func installing(pod *corev1.Pod, at metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodPending}
 	status.InitContainerStatuses = containers(pod.Spec.InitContainers, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}})
@@ -163,7 +163,7 @@ func installing(pod *corev1.Pod, at metav1.Time) corev1.PodStatus {
 	return status
 }
 
-// started: server and runner run.
+// started returns the status while server and runner run.
 func started(pod *corev1.Pod, at metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodRunning}
 	status.InitContainerStatuses = containers(pod.Spec.InitContainers, terminated(0, "Completed", "", at))
@@ -171,7 +171,7 @@ func started(pod *corev1.Pod, at metav1.Time) corev1.PodStatus {
 	return status
 }
 
-// ended: the runner has left its summary, and the shim ends with a status of its own.
+// ended returns the final status: the runner succeeded with its summary, the shim did not.
 func (k *kubelet) ended(pod *corev1.Pod, at metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodFailed}
 	status.InitContainerStatuses = containers(pod.Spec.InitContainers, terminated(0, "Completed", "", at))

@@ -1,22 +1,18 @@
-// Command scale measures what many audits cost the operator: it lets the manager
-// audit thousands of MCPServerAudits against a real API server, and prints a table.
+// Command scale measures the operator's costs for thousands of MCPServerAudits on a real API
+// server, and prints a table.
 //
-// What is real: etcd, the API server with its admission and its flow control, the
-// CRDs, the roles of config/rbac, and the manager, which is a process of its own
-// that acts as its service account. What is not: there is no scheduler and no
-// kubelet. This program plays both (kubelet.go): it binds the audit Pods, lets them
-// go through the states that a kubelet reports, with a canned report as the
-// outcome, and serves their logs to the API server. A registry with one image runs
-// in this process as well.
+// etcd, the API server with admission and flow control, the CRDs, the roles of config/rbac and
+// the manager, a separate process with its service account, are real. The scheduler, the kubelet
+// (kubelet.go) and a registry with one image are simulated in this process: audit Pods are bound
+// and go through a kubelet's states, with a canned report as the result.
 //
-// Requests are counted from the API server's audit log, which has all of them by
-// user. Costs are CPU time, which other load on the machine disturbs less than it
-// does the time on the wall. Times are printed and fail nothing; what fails is: more
-// than maxWrites writes for an audit, more memory than maxRSS, anything written by a
-// manager that is restarted when all is decided, anything left in the run
-// namespace, and a verdict that is not that of the report.
+// Requests are counted from the API server's audit log. Costs are CPU time, which other load on
+// the machine affects less than wall time. Times are only printed. The command fails if an audit
+// takes more than maxWrites writes, the manager more memory than maxRSS, a manager restarted
+// after all verdicts writes anything, the run namespace is not empty in the end, or a verdict
+// differs from the report's.
 //
-// A tenant with many audits of the largest size is measured apart (maximal.go).
+// A tenant with many audits of maximal size is measured separately (maximal.go).
 //
 //	scale [-n 100,1000,5000] [--slots N] [--namespace-slots N] [--maximal N] [--keep]
 package main
@@ -36,17 +32,17 @@ import (
 
 // settings are set by flags.
 type settings struct {
-	// counts are how many audits to measure with, one after the other.
+	// counts are the numbers of audits to measure with, in turn.
 	counts []int
-	// slots and namespaceSlots are those of the manager.
+	// slots and namespaceSlots are in the manager's configuration.
 	slots, namespaceSlots int
-	// keep leaves the working directory, with the log of the manager.
+	// keep keeps the working directory, with the manager's log.
 	keep bool
-	// maximal is how many audits as large as they may be one tenant has.
+	// maximal is the number of audits of maximal size.
 	maximal int
 }
 
-// defaults give the manager more slots than it has by itself: it is to be busy.
+// defaults returns settings with more slots than the manager's default, to keep it busy.
 func defaults() settings {
 	return settings{counts: []int{100, 1000, 5000}, slots: 20, namespaceSlots: 2, maximal: 1000}
 }
@@ -64,9 +60,9 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.Discard()) // that of envtest; the manager has its own
+	ctrl.SetLogger(logr.Discard()) // of envtest; the manager logs to a file
 	results, largest, err := measureAll(ctx, s)
-	if len(results) > 0 { // what was measured before something went wrong counts
+	if len(results) > 0 { // also those before an error
 		err = errors.Join(err, printTable(os.Stdout, s, results))
 	}
 	if largest.audits > 0 {
@@ -75,8 +71,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, check(s, results))
 }
 
-// measureAll makes the working directory and the manager, and measures. With an
-// error it returns what was measured before.
+// measureAll builds the manager and measures. It returns earlier results with an error.
 func measureAll(ctx context.Context, s settings) (results []result, largest maximal, err error) {
 	dir, err := os.MkdirTemp("", "mcpaudit-scale-")
 	if err != nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,12 +15,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/test/command"
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-// startTimeout bounds the start of the manager, and its end.
+// startTimeout bounds the start and the stop of the manager.
 const startTimeout = time.Minute
 
-// buildManager builds it from this tree, whose root it finds.
+// buildManager builds the manager from this tree, and returns the tree's root.
 func buildManager(ctx context.Context, dir string) (root, binary string, err error) {
 	if root, err = command.SourceTree(ctx); err != nil {
 		return "", "", err
@@ -39,7 +38,7 @@ func buildManager(ctx context.Context, dir string) (root, binary string, err err
 // configFile is the name of the manager's configuration in the working directory.
 const configFile = "config.yaml"
 
-// configure writes the configuration that is deployed, but for the slots and the registry.
+// configure writes the deployed configuration with other slots and another registry.
 func configure(root, dir, registry string, s settings) error {
 	deployed, err := os.ReadFile(filepath.Join(root, "config", "manager", configFile))
 	if err != nil {
@@ -66,9 +65,9 @@ type manager struct {
 	log     string // file
 }
 
-// startManager starts it as it is deployed, and returns when it leads.
+// startManager starts the manager as deployed, and waits until it is the leader.
 func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager, error) {
-	metrics, err := freeAddress()
+	metrics, err := controlplane.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +77,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 	}
 	m := &manager{metrics: "http://" + metrics + "/metrics", ended: make(chan error, 1), log: log.Name()}
 	m.command = exec.Command(binary,
-		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+systemNamespace,
+		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+controlplane.SystemNamespace,
 		"--config="+filepath.Join(dir, configFile),
 		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
 		"--runner-image=registry.example/runner:v1",
@@ -90,7 +89,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 	}
 	go func() {
 		m.ended <- m.command.Wait()
-		_ = log.Close() // the process has its own descriptor, and is gone
+		_ = log.Close() // the process had its own descriptor
 	}()
 	if err := m.await(ctx, startTimeout, func(f families) bool { return f.sum("leader_election_master_status") == 1 }); err != nil {
 		return nil, errors.Join(fmt.Errorf("wait for the manager to lead: %w", err), m.stop())
@@ -98,16 +97,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 	return m, nil
 }
 
-// freeAddress is one that nobody listens at.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-// await asks for the metrics until they are as they should be.
+// await polls the metrics until done is true.
 func (m *manager) await(ctx context.Context, within time.Duration, done func(families) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -126,7 +116,7 @@ func (m *manager) await(ctx context.Context, within time.Duration, done func(fam
 	}
 }
 
-// tail is the end of the log.
+// tail returns the end of the log.
 func (m *manager) tail() string {
 	log, err := os.ReadFile(m.log)
 	if err != nil {
@@ -135,22 +125,9 @@ func (m *manager) tail() string {
 	return string(log[max(0, len(log)-4096):])
 }
 
-// peakRSS is the most memory that the process has had, in bytes.
-func (m *manager) peakRSS() (int, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.command.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.Atoi(strings.Fields(value)[0])
-			return kilobytes << 10, err
-		}
-	}
-	return 0, errors.New("the kernel does not tell VmHWM")
-}
+func (m *manager) peakRSS() (int, error) { return command.PeakRSS(m.command.Process.Pid) }
 
-// stop lets the manager end by itself, and give its lease back.
+// stop terminates the manager and waits for it, so that it releases its lease.
 func (m *manager) stop() error {
 	if err := m.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

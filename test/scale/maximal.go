@@ -20,22 +20,21 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maximal measures what many audits of one tenant cost, each as large as the API server lets it
-// be, and all suspended: they cost nothing else.
+// maximal is the cost of many suspended audits of one tenant, each as large as the API server
+// accepts.
 type maximal struct {
-	audits, bytes        int // bytes of JSON of one, with its status
+	audits, bytes        int // bytes: JSON of one audit, with its status
 	foundRSS, restartRSS int // peaks of the manager
-	limit                int // that of its container
+	limit                int // of its container
 }
 
-// maximalPatience bounds how long a manager may take to look at all of them.
+// maximalPatience bounds the time for reconciling all of them.
 const maximalPatience = 40 * time.Minute
 
-// hoarder is the namespace of that tenant.
+// hoarder is the tenant's namespace.
 const hoarder = "hoarder"
 
-// measureMaximal has a manager start where there are n maximal audits, which it has never
-// seen, and then start again.
+// measureMaximal starts a manager for maximal audits that it has never seen, and restarts it.
 func measureMaximal(ctx context.Context, s settings, root, binary, dir string) (r maximal, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,14 +51,14 @@ func measureMaximal(ctx context.Context, s settings, root, binary, dir string) (
 	}
 	defer func() {
 		cancel()
-		err = errors.Join(err, c.stop())
+		err = errors.Join(err, c.Stop())
 	}()
 	if r.limit, err = memoryLimit(root); err != nil {
 		return r, err
 	}
 	r.audits = s.maximal
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := errors.Join(c.apply(ctx, filepath.Join(root, "config", "policy", "size.yaml")), c.kubeconfig(ctx, kubeconfig)); err != nil {
+	if err := errors.Join(c.apply(ctx, root, "policy/size.yaml"), c.kubeconfig(ctx, kubeconfig)); err != nil {
 		return r, err
 	}
 	if r.bytes, err = createMaximal(ctx, c, r.audits); err != nil {
@@ -73,7 +72,7 @@ func measureMaximal(ctx context.Context, s settings, root, binary, dir string) (
 	return r, nil
 }
 
-// peakOf is the peak of a manager that has looked at n audits.
+// peakOf returns the peak memory of a manager that has reconciled n audits.
 func peakOf(ctx context.Context, binary, kubeconfig, dir string, n int) (peak int, err error) {
 	m, err := startManager(ctx, binary, kubeconfig, dir)
 	if err != nil {
@@ -87,7 +86,7 @@ func peakOf(ctx context.Context, binary, kubeconfig, dir string, n int) (peak in
 }
 
 func createMaximal(ctx context.Context, c *cluster, n int) (bytes int, err error) {
-	if err := c.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hoarder}}); err != nil {
+	if err := c.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hoarder}}); err != nil {
 		return 0, fmt.Errorf("create namespace: %w", err)
 	}
 	encoded, err := json.Marshal(newMaximal(0))
@@ -97,18 +96,18 @@ func createMaximal(ctx context.Context, c *cluster, n int) (bytes int, err error
 	return len(encoded), each(n, func(i int) error {
 		audit := newMaximal(i)
 		status := audit.Status
-		if err := c.client.Create(ctx, audit); err != nil {
+		if err := c.Client.Create(ctx, audit); err != nil {
 			return fmt.Errorf("create audit: %w", err)
 		}
 		audit.Status = status
-		if err := c.client.Status().Update(ctx, audit); err != nil {
+		if err := c.Client.Status().Update(ctx, audit); err != nil {
 			return fmt.Errorf("fill status: %w", err)
 		}
 		return nil
 	})
 }
 
-// newMaximal is an audit just below the bounds of the CRD, of the policy mcpaudit-size, and
+// newMaximal returns an audit just below the bounds of the CRD, of the policy mcpaudit-size, and
 // of all annotations together.
 func newMaximal(i int) *v1alpha1.MCPServerAudit {
 	audit := &v1alpha1.MCPServerAudit{
@@ -147,7 +146,7 @@ func newMaximal(i int) *v1alpha1.MCPServerAudit {
 
 func text(n int) string { return strings.Repeat("x", n) }
 
-// memoryLimit returns what config/manager gives the manager.
+// memoryLimit returns the manager's memory limit in config/manager.
 func memoryLimit(root string) (int, error) {
 	content, err := os.ReadFile(filepath.Join(root, "config", "manager", "manager.yaml"))
 	if err != nil {
@@ -172,14 +171,14 @@ func memoryLimit(root string) (int, error) {
 	return 0, errors.New("config/manager/manager.yaml gives the manager no memory limit")
 }
 
-// print says what was measured.
+// print prints the result.
 func (r maximal) print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "\n%d maximal audits of one tenant, %d KiB each, suspended: peak RSS of the manager %s when it finds them, %s after a restart; its limit is %s\n",
 		r.audits, r.bytes>>10, megabytes(r.foundRSS), megabytes(r.restartRSS), megabytes(r.limit))
 	return err
 }
 
-// check holds the peaks to the limit.
+// check compares the peaks with the limit.
 func (r maximal) check() error {
 	if peak := max(r.foundRSS, r.restartRSS); peak >= r.limit {
 		return fmt.Errorf("%d maximal audits take %s of the manager's memory, and its limit is %s", r.audits, megabytes(peak), megabytes(r.limit))

@@ -16,21 +16,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 )
 
-// controller is the name that the metrics of the reconciler have.
+// controller is the reconciler's name in metrics.
 const controller = "mcpserveraudit"
 
-// repeated is how many audits are made a second time, at most: what one costs shows
-// with some as well, beside the reports of all.
+// repeated bounds the audits that run a second time, enough to measure the cost of one.
 const repeated = 500
 
-// result was measured with one number of audits.
+// result is measured with one number of audits.
 type result struct {
 	audits, wrong int
-	// first are the first audits of all, again is another one of some.
+	// first is the first run of all audits, again the second run of some.
 	first, again phase
-	// slots is the most Pods that there were at a time.
+	// slots is the largest number of Pods at a time.
 	slots int
-	// p50 and p99 are of one reconciliation, in seconds.
+	// p50 and p99 are durations of a reconciliation in seconds.
 	p50, p99                       float64
 	reconciles, errors             float64
 	rss, heap, restartRSS, storage int // bytes
@@ -38,16 +37,16 @@ type result struct {
 	left                           int
 }
 
-// phase is a number of audits that were made in one go, and what they cost.
+// phase is the cost of a number of audits that run together.
 type phase struct {
 	audits int
-	// took is from the first audit's creation to the last one's verdict.
+	// took lasts from the first audit's creation to the last verdict.
 	took                  time.Duration
 	managerCPU, serverCPU float64 // seconds
 	requests              requests
 }
 
-// load is where measurements are made.
+// load is the environment of a measurement.
 type load struct {
 	*cluster
 	kubelet    *kubelet
@@ -60,7 +59,7 @@ type load struct {
 	binary     string // of the manager
 }
 
-// measure has n audits made by a fresh manager in a fresh cluster.
+// measure runs n audits with a new manager in a new cluster.
 func measure(ctx context.Context, s settings, root, binary, dir string, n int) (r result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -73,8 +72,8 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 		return r, err
 	}
 	defer func() {
-		cancel() // the API server waits for those who watch
-		err = errors.Join(err, c.stop())
+		cancel() // the API server waits for open watches
+		err = errors.Join(err, c.Stop())
 	}()
 	registry, err := oci.Serve("127.0.0.1:0", oci.RegistryOptions{Log: io.Discard})
 	if err != nil {
@@ -99,7 +98,7 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 	return r, l.kubelet.failed()
 }
 
-// prepare makes what the manager finds when it starts.
+// prepare creates the image, the kubelet and the board before the manager starts.
 func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 	image, err := oci.Image(oci.Config{Entrypoint: []string{"/notes"}, Cmd: []string{"--stdio"}})
 	if err != nil {
@@ -109,7 +108,7 @@ func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 	if _, err := oci.Push(ctx, l.image, image); err != nil {
 		return err
 	}
-	if l.admin, err = rest.HTTPClientFor(l.config); err != nil {
+	if l.admin, err = rest.HTTPClientFor(l.Admin); err != nil {
 		return err
 	}
 	if err := l.cluster.kubeconfig(ctx, l.kubeconfig); err != nil {
@@ -119,14 +118,14 @@ func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
 	if err != nil {
 		return err
 	}
-	if l.kubelet, err = startKubelet(ctx, l.clients, report); err != nil {
+	if l.kubelet, err = startKubelet(ctx, l.Clients, report); err != nil {
 		return err
 	}
 	l.board, err = watchAudits(ctx, l.cluster)
 	return err
 }
 
-// drain lets all audits be made, and then some once more.
+// drain runs all audits, and then some of them again.
 func (l *load) drain(ctx context.Context, r *result) (err error) {
 	m, err := startManager(ctx, l.binary, l.kubeconfig, l.dir)
 	if err != nil {
@@ -144,10 +143,10 @@ func (l *load) drain(ctx context.Context, r *result) (err error) {
 	return l.conclude(ctx, m, r)
 }
 
-// phase measures n audits from what makes them due to the last verdict.
+// phase measures n audits, which begin makes due, up to the last verdict.
 func (l *load) phase(ctx context.Context, m *manager, request string, n int, begin func() error) (phase, error) {
 	p := phase{audits: n}
-	if _, err := l.log.next(); err != nil { // what was before is not of these audits
+	if _, err := l.log.next(); err != nil { // discard earlier requests
 		return p, err
 	}
 	before, err := l.look(ctx, m)
@@ -174,7 +173,7 @@ func (l *load) phase(ctx context.Context, m *manager, request string, n int, beg
 	return p, err
 }
 
-// conclude takes the measures of the manager that made all audits.
+// conclude records the manager's metrics after all audits.
 func (l *load) conclude(ctx context.Context, m *manager, r *result) error {
 	end, err := l.look(ctx, m)
 	if err != nil {
@@ -195,10 +194,9 @@ func (l *load) conclude(ctx context.Context, m *manager, r *result) error {
 	return err
 }
 
-// rest restarts the manager when everything is decided: it looks at every audit
-// once, as a resync does.
+// rest restarts the manager after all verdicts: it reconciles every audit once, as in a resync.
 func (l *load) rest(ctx context.Context, r *result) (err error) {
-	if _, err := l.log.next(); err != nil { // the end of the manager before
+	if _, err := l.log.next(); err != nil { // discard requests of the previous manager
 		return err
 	}
 	m, err := startManager(ctx, l.binary, l.kubeconfig, l.dir)
@@ -216,7 +214,7 @@ func (l *load) rest(ctx context.Context, r *result) (err error) {
 	return err
 }
 
-// idle reports whether the manager has looked at n audits and has nothing left to do.
+// idle reports whether the manager has reconciled n audits and its queue is empty.
 func idle(n float64) func(families) bool {
 	return func(f families) bool {
 		return f.sum("controller_runtime_reconcile_total", "controller", controller) >= n &&
@@ -224,7 +222,7 @@ func idle(n float64) func(families) bool {
 	}
 }
 
-// sample is read from metrics at one time.
+// sample has metrics at one time.
 type sample struct {
 	manager               families
 	managerCPU, serverCPU float64
@@ -236,11 +234,11 @@ func (l *load) look(ctx context.Context, m *manager) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	server, err := scrape(ctx, l.admin, l.environment.ControlPlane.APIServer.SecureServing.URL("https", "metrics").String())
+	server, err := scrape(ctx, l.admin, l.ControlPlane.APIServer.SecureServing.URL("https", "metrics").String())
 	if err != nil {
 		return sample{}, err
 	}
-	etcd, err := scrape(ctx, http.DefaultClient, l.environment.ControlPlane.Etcd.URL.String()+"/metrics")
+	etcd, err := scrape(ctx, http.DefaultClient, l.ControlPlane.Etcd.URL.String()+"/metrics")
 	if err != nil {
 		return sample{}, err
 	}

@@ -22,7 +22,7 @@ func scrape(ctx context.Context, c *http.Client, url string) (families, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // it was only read
+	defer func() { _ = response.Body.Close() }() // only read
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("read %s: %s", url, response.Status)
 	}
@@ -34,7 +34,7 @@ func scrape(ctx context.Context, c *http.Client, url string) (families, error) {
 	return found, nil
 }
 
-// of are the metrics of a family that have all the labels, given as name and value.
+// of returns the metrics of a family with all of the labels, given as names and values.
 func (f families) of(name string, labels ...string) []*dto.Metric {
 	var all []*dto.Metric
 	for _, m := range f[name].GetMetric() {
@@ -53,7 +53,7 @@ func (f families) of(name string, labels ...string) []*dto.Metric {
 	return all
 }
 
-// sum adds up gauges and counters.
+// sum returns the sum of gauges and counters.
 func (f families) sum(name string, labels ...string) float64 {
 	total := 0.0
 	for _, m := range f.of(name, labels...) {
@@ -62,8 +62,8 @@ func (f families) sum(name string, labels ...string) float64 {
 	return total
 }
 
-// quantile estimates one, in seconds, from the classic buckets of a histogram, as
-// histogram_quantile of Prometheus does: values lie evenly within a bucket.
+// quantile estimates a quantile from the classic buckets of a histogram, like Prometheus'
+// histogram_quantile: values are spread evenly within a bucket.
 func (f families) quantile(q float64, name string, labels ...string) float64 {
 	for _, m := range f.of(name, labels...) {
 		h := m.GetHistogram()

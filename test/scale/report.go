@@ -10,15 +10,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
 
-// The size of the canned report: that of a server with as many tools as a usual
-// one has. It comes to about 40 KB of JSON.
+// The size of the canned report: about 40 KB of JSON, for a typical number of tools.
 const (
 	tools       = 20
 	findings    = 5
 	readsOfTool = 9
 )
 
-// canned is a report as an audit Pod leaves it.
+// canned is a report in the form that an audit Pod leaves.
 type canned struct {
 	summary string // the termination message of the runner
 	log     string // of the runner
@@ -42,10 +41,10 @@ func newCanned() (canned, error) {
 	return canned{summary: string(summary), log: frame.String(), bytes: len(encoded)}, nil
 }
 
-// digest is a digest of anything.
+// digest returns the digest of a text.
 func digest(of string) string { return "sha256:" + report.Sum([]byte(of)) }
 
-// leaky is the report of a server that does more than it says.
+// leaky returns the report of a server that does more than it declares.
 func leaky() report.Report {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := report.Report{
@@ -95,7 +94,7 @@ func advertised(tool string) report.Item {
 	}
 }
 
-// seen is the profile of one tool.
+// seen returns the profile of a tool.
 func seen(tool string) report.CapabilityProfile {
 	p := report.CapabilityProfile{Kind: report.CapabilityTool, Name: tool, Phase: report.PhaseCall}
 	for i := range readsOfTool {

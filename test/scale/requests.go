@@ -9,23 +9,25 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-// requests are the manager's, counted as "verb resource", such as "patch
+// requests counts the manager's requests by "verb resource", such as "patch
 // mcpserveraudits/status".
 type requests map[string]int
 
 // reading are the verbs that change nothing.
 var reading = []string{"get", "list", "watch"}
 
-// isOverhead reports whether requests have nothing to do with audits: those of a client
-// that starts, and watches, which end by themselves now and then.
+// isOverhead reports whether requests are independent of audits: discovery by a starting client,
+// and watches, which are renewed now and then.
 func isOverhead(kind string) bool {
 	verb, resource, _ := strings.Cut(kind, " ")
 	return resource == "" || verb == "watch"
 }
 
-// writes and reads are those of audits.
+// writes and reads count the requests for audits.
 func (r requests) writes() int { return r.sum(false) }
 func (r requests) reads() int  { return r.sum(true) }
 
@@ -40,20 +42,19 @@ func (r requests) sum(read bool) int {
 	return n
 }
 
-// requestLog reads the API server's audit log bit by bit.
+// requestLog reads the API server's audit log incrementally.
 type requestLog struct {
 	path   string
 	offset int64
 }
 
-// next counts what was added since the last time. A line that is being written is
-// left for the next time.
+// next counts the complete lines since the last call.
 func (l *requestLog) next() (requests, error) {
 	file, err := os.Open(l.path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	if _, err := file.Seek(l.offset, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -74,8 +75,8 @@ func (l *requestLog) next() (requests, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("read audit log of the API server: %w", err)
 		}
-		if event.ObjectRef.Namespace == systemNamespace {
-			continue // the lease of the leader, and the events about it
+		if event.ObjectRef.Namespace == controlplane.SystemNamespace {
+			continue // the leader's lease and its events
 		}
 		kind := event.Verb + " " + event.ObjectRef.Resource
 		if event.ObjectRef.Subresource != "" {

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// The bounds that the operator keeps to: writes for one audit, and the memory that
-// config/manager gives it.
+// The operator's bounds: writes per audit, and the memory limit in config/manager.
 const (
 	maxWrites = 12
 	maxRSS    = 256 << 20
 )
 
-// row is a line of the table. Where it has a ratio, it is the ratio of the last column to
-// the first.
+// row is a line of the table. If it has a cost, the line ends with the ratio of the last column
+// to the first.
 type row struct {
 	name  string
 	value func(result) string
@@ -58,7 +57,7 @@ func rows(s settings) []row {
 	return append(all, costs("re-audit", again)...)
 }
 
-// costs are the lines about one audit of a phase.
+// costs returns the lines about one audit of a phase.
 func costs(name string, of func(result) phase) []row {
 	return []row{
 		count(name+": writes", func(r result) float64 { return of(r).each(float64(of(r).requests.writes())) }),
@@ -68,7 +67,7 @@ func costs(name string, of func(result) phase) []row {
 	}
 }
 
-// each is the share of one audit.
+// each returns the share of one audit.
 func (p phase) each(cost float64) float64 { return cost / float64(p.audits) }
 
 func count(name string, of func(result) float64) row {
@@ -79,7 +78,7 @@ func cpu(name string, of func(result) float64) row {
 	return row{name, func(r result) string { return milliseconds(of(r)) }, of}
 }
 
-// printTable writes what is measured by line, the numbers of audits by column.
+// printTable writes a line for each measure and a column for each number of audits.
 func printTable(w io.Writer, s settings, results []result) error {
 	least, most := results[0], results[len(results)-1]
 	line := func(name string, ratio string, value func(result) string) string {
@@ -117,7 +116,7 @@ func printTable(w io.Writer, s settings, results []result) error {
 	return out.Flush()
 }
 
-// kinds returns the kinds of the requests that the audits of a phase cost.
+// kinds returns the kinds of requests for the audits of a phase.
 func kinds(results []result, of func(result) phase) []string {
 	all := map[string]bool{}
 	for _, r := range results {
@@ -130,7 +129,7 @@ func kinds(results []result, of func(result) phase) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// check returns an error for each bound that was broken.
+// check returns an error for each bound that is exceeded.
 func check(s settings, results []result) error {
 	var problems []error
 	broken := func(r result, format string, args ...any) {
@@ -138,24 +137,24 @@ func check(s settings, results []result) error {
 	}
 	for _, r := range results {
 		if r.wrong > 0 {
-			broken(r, "%d have another verdict than their report", r.wrong)
+			broken(r, "%d have a verdict other than their report's", r.wrong)
 		}
 		if r.slots > s.slots {
-			broken(r, "there were %d Pods at a time, and %d are allowed", r.slots, s.slots)
+			broken(r, "%d Pods at a time, more than the %d allowed", r.slots, s.slots)
 		}
 		for _, p := range []phase{r.first, r.again} {
 			if writes := p.each(float64(p.requests.writes())); writes > maxWrites {
-				broken(r, "%.2f writes each, and %d are allowed", writes, maxWrites)
+				broken(r, "%.2f writes each, more than the %d allowed", writes, maxWrites)
 			}
 		}
 		if peak := max(r.rss, r.restartRSS); peak > maxRSS {
-			broken(r, "the manager took %s, and has %s", megabytes(peak), megabytes(maxRSS))
+			broken(r, "the manager took %s of memory, more than its limit of %s", megabytes(peak), megabytes(maxRSS))
 		}
 		if r.left > 0 {
 			broken(r, "%d objects are left in the run namespace", r.left)
 		}
 		if writes := r.restarted.writes(); writes > 0 {
-			broken(r, "a manager that has nothing to do wrote %d times: %v", writes, r.restarted)
+			broken(r, "an idle manager wrote %d times: %v", writes, r.restarted)
 		}
 	}
 	return errors.Join(problems...)

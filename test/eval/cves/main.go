@@ -1,11 +1,10 @@
-// Command cves measures what mcpaudit finds of the published vulnerabilities of MCP servers in
-// cves.yaml: each vulnerable version is to have a finding of the rule at the tool, and each
-// fixed one none of that rule.
+// Command cves measures how many of the published vulnerabilities in cves.yaml mcpaudit finds: a
+// vulnerable version must have a finding of the rule at the tool, a fixed one none of that rule.
 //
 //	go run ./test/eval/cves -mcpaudit PROGRAM [-checkouts DIR] [-only PATTERN] [-timeout DURATION]
 //
-// A server is taken from DIR/ID/vulnerable or DIR/ID/fixed where there is a checkout, built,
-// or else installed from its registry, which needs the network; no part of make test.
+// A server is built from the checkout DIR/ID/vulnerable or DIR/ID/fixed, or installed from its
+// registry, which needs the network. It is not part of make test.
 package main
 
 import (
@@ -43,12 +42,12 @@ type vulnerability struct {
 	Fixed      string   `json:"fixed"`
 	Args       []string `json:"args"`
 	Env        []string `json:"env"`
-	// Tools have the fault, Rules find it.
+	// Tools have the vulnerability, Rules find it.
 	Tools []string `json:"tools"`
 	Rules []string `json:"rules"`
 }
 
-// options are those of the command line.
+// options are set by flags.
 type options struct {
 	mcpaudit, checkouts string
 	only                *regexp.Regexp
@@ -68,9 +67,9 @@ func run(ctx context.Context, _ []string) error {
 	if o.only, err = regexp.Compile(*only); err != nil {
 		return fmt.Errorf("invalid -only: %w", err)
 	}
-	cache := os.Getenv("MCPAUDIT_CACHE")
-	if cache == "" {
-		return errors.New("MCPAUDIT_CACHE is not set: run make eval-cve")
+	cache, err := command.Cache("")
+	if err != nil {
+		return err
 	}
 	var all []vulnerability
 	if err := yaml.UnmarshalStrict(list, &all); err != nil {
@@ -106,13 +105,13 @@ func run(ctx context.Context, _ []string) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// kind returns what an outcome is counted as.
+// kind returns the category of an outcome.
 func kind(outcome string) string {
 	word, _, _ := strings.Cut(outcome, ":")
 	return word
 }
 
-// audit returns the report of one version: of a checkout, or of the registry's.
+// audit returns the report of a version from its checkout or its registry.
 func (o options) audit(ctx context.Context, v vulnerability, side, version, cache string) (report.Report, error) {
 	var r report.Report
 	server := v.server(version)
@@ -121,7 +120,7 @@ func (o options) audit(ctx context.Context, v vulnerability, side, version, cach
 		command, _, err = server.Install(ctx, filepath.Join(cache, "servers"))
 	}
 	if err != nil {
-		return r, fmt.Errorf("not had: %w", err)
+		return r, fmt.Errorf("not installed: %w", err)
 	}
 	raw, err := published.Audit(ctx, o.mcpaudit, []string{"--timeout", o.timeout.String()}, command, v.Env)
 	if err != nil {
@@ -137,7 +136,7 @@ func (v vulnerability) server(version string) published.Server {
 	return published.NPM(strings.TrimPrefix(v.Package, "npm:")+"@"+version, v.Args...)
 }
 
-// found says what came of a vulnerable version.
+// found describes the result for a vulnerable version.
 func (v vulnerability) found(r report.Report, err error) string {
 	switch at := v.at(r); {
 	case err != nil:
@@ -150,7 +149,7 @@ func (v vulnerability) found(r report.Report, err error) string {
 	return fmt.Sprintf("missed: %s, %s", r.Verdict, r.Message)
 }
 
-// silent says what came of a fixed version.
+// silent describes the result for a fixed version.
 func (v vulnerability) silent(r report.Report, err error) string {
 	switch at := v.at(r); {
 	case err != nil:
@@ -163,7 +162,7 @@ func (v vulnerability) silent(r report.Report, err error) string {
 	return "silent"
 }
 
-// at are the tools with a finding of the rules.
+// at returns the tools with a finding of the rules.
 func (v vulnerability) at(r report.Report) (tools []string) {
 	for _, f := range r.Findings {
 		if slices.Contains(v.Rules, f.Rule) && !slices.Contains(tools, f.Capability.Name) {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -11,11 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
-// builds is how many find the cache empty at the same time.
+// builds is the number of concurrent builds that find the cache empty.
 const builds = 8
 
-// TestMain makes the test binary a build that installs into the cache that its argument
-// names.
+// TestMain lets the test binary act as a build that installs into the cache of its argument.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "install" {
 		if err := installOnce(os.Args[2]); err != nil {
@@ -27,18 +26,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// installOnce installs once all builds are there, and notes beside the cache that it did.
+// installOnce waits until all builds have started, installs, and leaves a mark beside the cache.
 func installOnce(cache string) error {
-	shop := workshop{cache: cache}
 	if err := os.WriteFile(fmt.Sprintf("%s.there-%d", cache, os.Getpid()), nil, 0o600); err != nil {
 		return err
 	}
-	dir, err := shop.installed("debian", "1", func(dir string) error {
+	dir, err := Installed(cache, "debian", "1", func(dir string) error {
 		if !poll.For(poll.Patience, func() bool {
 			there, err := filepath.Glob(cache + ".there-*")
 			return err != nil || len(there) == builds
 		}) {
-			return errors.New("waited in vain for the other builds")
+			return errors.New("the other builds did not start")
 		}
 		if err := os.WriteFile(filepath.Join(dir, "strace"), nil, 0o600); err != nil {
 			return err
@@ -52,7 +50,7 @@ func installOnce(cache string) error {
 	return err
 }
 
-// Two builds that find the cache empty at the same time ended with "rename: file exists".
+// Two builds that found the cache empty used to fail with "rename: file exists".
 func TestOneBuildInstallsWhatManyWant(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "images")
 	var started []*exec.Cmd

@@ -1,0 +1,114 @@
+// Package controlplane starts etcd and an API server for the programs that measure the
+// operator: test/scale and test/gatebench.
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	certutil "k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+)
+
+// SystemNamespace is the operator's namespace in config/.
+const SystemNamespace = "mcpaudit-system"
+
+// startTimeout bounds the start and the stop on a busy machine.
+const startTimeout = time.Minute
+
+// Cluster is a running API server with etcd.
+type Cluster struct {
+	*envtest.Environment
+	// Admin is an administrator's configuration, without client-side rate limits.
+	Admin   *rest.Config
+	Client  client.Client
+	Clients kubernetes.Interface
+}
+
+// Start starts the environment. The caller stops it.
+func Start(environment *envtest.Environment) (*Cluster, error) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		return nil, errors.New("KUBEBUILDER_ASSETS is not set: use make bench-scale or make bench-gate")
+	}
+	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = startTimeout, startTimeout
+	config, err := environment.Start()
+	if err != nil {
+		return nil, fmt.Errorf("start API server: %w", err)
+	}
+	c := &Cluster{Environment: environment, Admin: rest.CopyConfig(config)}
+	c.Admin.QPS = -1
+	if err := c.connect(); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+func (c *Cluster) connect() error {
+	scheme := runtime.NewScheme()
+	err := errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
+	if err != nil {
+		return fmt.Errorf("register kinds: %w", err)
+	}
+	if c.Client, err = client.New(c.Admin, client.Options{Scheme: scheme}); err == nil {
+		c.Clients, err = kubernetes.NewForConfig(c.Admin)
+	}
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	return nil
+}
+
+// Apply creates the objects of a YAML stream that do not exist yet, except some kinds.
+func (c *Cluster) Apply(ctx context.Context, manifests io.Reader, except ...string) error {
+	for decoder := yaml.NewYAMLOrJSONDecoder(manifests, 4096); ; {
+		object := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case slices.Contains(except, object.GetKind()):
+			continue
+		}
+		if err := client.IgnoreAlreadyExists(c.Client.Create(ctx, object)); err != nil {
+			return err
+		}
+	}
+}
+
+// Certificate returns a self-signed certificate for 127.0.0.1, also as PEM for clients.
+func Certificate() (pair tls.Certificate, authority []byte, err error) {
+	authority, key, err := certutil.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	if err == nil {
+		pair, err = tls.X509KeyPair(authority, key)
+	}
+	if err != nil {
+		return pair, nil, fmt.Errorf("create certificate: %w", err)
+	}
+	return pair, authority, nil
+}
+
+// FreeAddress returns an address of the loopback interface on which nothing listens.
+func FreeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
