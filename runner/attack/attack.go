@@ -61,9 +61,9 @@ type Attempt struct {
 	Allowed string
 	// Raw: the payload of family Query is not within quotes. Parse marks attempts that show that by being
 	// accepted or refused.
-	Raw   bool
+	Raw    bool
 	Quoted bool
-	Parse Parse
+	Parse  Parse
 	// Operator: the value is an object with an operator of MongoDB, where the schema has a text.
 	Operator bool
 	// Field is the path in the arguments, as in rules.Argument. Place is unique: a URI has one
@@ -163,7 +163,7 @@ type form struct {
 	packed bool
 	// raw, quoted, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.
 	raw, quoted bool
-	key bool
+	key         bool
 	// object: the payload is a JSON object, where the schema has a text.
 	object bool
 	// under is the path of keys at which the payload stands, in an object that takes any keys.

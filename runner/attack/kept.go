@@ -44,7 +44,8 @@ func texts(t Target) (all []string) {
 	return all
 }
 
-// seenOf returns the effects of a target, and of the users of what it stores.
+// seenOf returns what a target and the users of what it stores did. A database that the server opened outside of
+// calls counts for all its capabilities.
 func (p Plan) seenOf(t Target) Seen {
 	seen, own := p.Seen[t.Of], p.Seen[report.Capability{Kind: report.CapabilityServer}]
 	seen.Database = seen.Database || own.Database

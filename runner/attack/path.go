@@ -291,7 +291,7 @@ func (p Plan) Outside(honest map[string]json.RawMessage) []string {
 	return p.collect(honest, maxOutside, func(f field, seen Seen) string {
 		if !f.leads(seen) || f.planted == "note.txt" {
 			return ""
-			}
+		}
 		return f.planted
 	})
 }

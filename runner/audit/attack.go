@@ -46,7 +46,7 @@ var (
 // attackAll prepares the launch that tries guards: each tool is called with arguments that it has accepted, and then
 // with one value changed at a time.
 func attackAll(plan Plan, how *launch, runs []observation) {
-	standIn(plan, how, runs) // without missing programs many a call would end before its guard
+	standIn(plan, how, runs) // with programs missing, many calls would fail before the guard
 	how.identity = codex     // what no attempt asks for counts there, too
 	how.calls, how.given = 0, map[string]json.RawMessage{}
 	for _, o := range slices.Backward(runs) { // the exercise takes precedence

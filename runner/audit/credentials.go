@@ -132,8 +132,8 @@ func accountFile(name string, given []decoy.Var) decoy.Var {
 	return v
 }
 
-// barren reports whether a server has nothing to exercise: many leave out the tools for whose services they have
-// no credentials.
+// barren reports whether there is nothing to exercise: many servers omit tools for services for which they have no
+// credentials.
 func (o observation) barren() bool { return o.result.Listed && o.result.Coverage.Nothing() }
 
 // lacksCredential reports whether a run exited before it had listed anything, listed nothing, or refused calls for

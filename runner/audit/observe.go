@@ -260,17 +260,17 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		logs.drain(stdout, leak.Stdout)
 	}
 	stop := sync.OnceFunc(func() {
-	select {
-	case <-process.Exited():
-		o.exited = true
-		o.status, o.known = process.Status()
-	default:
-	}
-	plan.Progress("stop the server")
-	o.stopping = process.Trace().Why() == ""
-	stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
+		select {
+		case <-process.Exited():
+			o.exited = true
+			o.status, o.known = process.Status()
+		default:
+		}
+		plan.Progress("stop the server")
+		o.stopping = process.Trace().Why() == ""
+		stopCtx, stopped := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
 		defer stopped()
-	process.Stop(stopCtx)
+		process.Stop(stopCtx)
 	})
 	conn.Terminate = how.parting(stop)
 	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}

@@ -14,8 +14,8 @@ import (
 // maxOverheard bounds the statements and requests that are kept of the launch that tries guards.
 const maxOverheard = 1024
 
-// overheard has the statements in SQL and other query languages, the operators of MongoDB and the attributes
-// that filters of LDAP test, with a mark that the sinkhole received.
+// overheard keeps marked SQL, marked statements of other query languages, and marked MongoDB operators that the
+// sinkhole received.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.

@@ -45,7 +45,7 @@ func (t traced) compare(process Process) (unshown string, err error) {
 	return t.unshown(files), err
 }
 
-// unshown returns the first of the changed files of which the trace shows no change; "" for none.
+// unshown returns the first of the changed files without a change in the trace; "" for none.
 func (t traced) unshown(changed []string) string {
 	for _, name := range changed {
 		_, shown := t[name]

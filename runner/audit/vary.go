@@ -237,7 +237,7 @@ func (s *series) dependence(on decoy.ID, what depend.Suspect) rules.Dependence {
 }
 
 // undecided describes data that left the server and differs each time: any data if the server read a decoy file; if
-// it only had variables, data to another machine, or in an address, that is longer than a request's random ids.
+// it only had variables, data to another machine that is longer than a request's random ids.
 func (s *series) undecided(files []decoy.ID) (all []string) {
 	if slices.ContainsFunc(s.launches, func(l varied) bool { return l.Rest != s.launches[0].Rest }) {
 		all = append(all, "what left the server after the first half MiB, and was not the same in each launch: whether it holds a secret is not known")

@@ -26,13 +26,10 @@ const (
 var tops = []string{"/etc", "/usr/local/bin", "/usr/local/sbin", "/var/spool/cron"}
 
 var (
-	// errUnseen: the server's files were gone before they were looked at again.
+	// errUnseen means that the server's files were gone before the second look.
 	errUnseen = errors.New("the server's files were gone")
 	errMany   = errors.New("there are too many files")
 )
-
-// errCrowded means that there were more entries than maxEntries.
-var errCrowded = errors.New("there are too many files")
 
 // Watch compares such files before and after one run of a server.
 type Watch struct {

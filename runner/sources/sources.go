@@ -188,8 +188,7 @@ func (r *Reader) follow(head, steps, behind string) {
 	}
 }
 
-// compare notes what a field is compared with: the first text, or without any the first
-// number that it must not differ from, as in "code !== 0". Other numbers mean little.
+// compare records the first value that a field is compared with.
 func compare(f *Field, behind string) {
 	text := strings.TrimLeft(behind, "!= \t\n")
 	number := numeric.MatchString(text)
