@@ -128,6 +128,16 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 					seen.Hosts, seen.Ports = append(seen.Hosts, e.Host), append(seen.Ports, e.Port)
 				}
 			case profile.KindRead, profile.KindList, profile.KindWrite, profile.KindDelete, profile.KindAttempt:
+				seen = touched(seen, e)
+			}
+			all[e.Capability] = seen
+		}
+	}
+	return all
+}
+
+// touched adds an access to a file to what was seen.
+func touched(seen attack.Seen, e profile.Effect) attack.Seen {
 				seen.Database = seen.Database || attack.Database(e.Path)
 				if len(seen.Files) < maxSeenFiles {
 					seen.Files = append(seen.Files, e.Path)
@@ -135,11 +145,7 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 				if e.Kind == profile.KindList && len(seen.Listed) < maxSeenFiles {
 					seen.Listed = append(seen.Listed, e.Path)
 				}
-			}
-			all[e.Capability] = seen
-		}
-	}
-	return all
+	return seen
 }
 
 // apart separates the launches that tried guards and varied decoys from the others, because only rules of their own

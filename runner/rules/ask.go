@@ -59,7 +59,7 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 			e, proven = ran[a.Call]
 		case attack.Path, attack.Code:
 			e, proven = left[place{a.Of, a.File}]
-			proven = proven && !(a.Family == attack.Path && (in.Attack.lookedAt(a, e) || in.Attack.staysAbove(a))) || a.Formatted()
+			proven = proven && !(a.Family == attack.Path && in.Attack.held(a, e)) || a.Formatted()
 		case attack.Egress:
 			e, proven = in.Attack.contacted(a, left)
 		case attack.Query:

@@ -44,7 +44,7 @@ func (in Input) ledOutByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := in.Attack.to(a, left)
-		if a.Family != attack.Path || !proven || in.Attack.lookedAt(a, e) || in.Attack.staysAbove(a) {
+		if a.Family != attack.Path || !proven || in.Attack.held(a, e) {
 			continue
 		}
 		severity, why := report.SeverityHigh, "it was the name of a file in an archive that was unpacked"
@@ -68,8 +68,24 @@ func (in Input) ledOutByAttack() (all []draft) {
 	return all
 }
 
-// lookedAt reports whether a file was only opened to check its location, and then refused: nothing
-// was read from it or returned.
+// held reports whether an attempt touched a file outside, and broke no guard.
+func (a Attack) held(try attack.Attempt, e profile.Effect) bool {
+	return a.lookedAt(try, e) || a.staysAbove(try)
+}
+
+// staysAbove reports whether an attempt led to a sibling of the directory of the honest value, and another directory
+// beside that is as open: then the tool stays in the directory above, which the sibling is in.
+func (a Attack) staysAbove(try attack.Attempt) bool {
+	return try.Sibling && slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
+		return each.Neighbour && each.Of == try.Of && each.Place == try.Place && slices.ContainsFunc(a.Profile.Effects, func(e profile.Effect) bool {
+			number, ok := inputs.NeighbourNumber(e.Path)
+			return ok && number == each.File && each.Using(e.Capability) && isAccess(e) && e.Error == "" && !a.lookedAt(each, e)
+		})
+	})
+}
+
+// lookedAt reports whether a file was opened to find out where it lies, and then refused: nothing
+// was read from it, or nothing came of that.
 func (a Attack) lookedAt(try attack.Attempt, e profile.Effect) bool {
 	switch {
 	case e.Kind != profile.KindRead || !refused(try) || strings.Contains(try.Answer, outsideText):

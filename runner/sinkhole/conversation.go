@@ -158,15 +158,22 @@ func protocolOf(first []byte, port uint16) speaker {
 		return (*conversation).postgres
 	case bytes.HasPrefix(first, boltMagic):
 		return (*conversation).bolt
+	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
+		return (*conversation).redis
+	default:
+		return measured(first)
+	}
+}
+
+// measured detects the protocols whose messages begin with their lengths.
+func measured(first []byte) speaker {
+	switch {
 	case beginsMongo(first):
 		return (*conversation).mongo
 	case ldap.Begins(first):
 		return (*conversation).ldap
-	case len(first) >= 2 && first[0] == '*' && first[1] >= '1' && first[1] <= '9':
-		return (*conversation).redis
-	default:
-		return nil
 	}
+	return nil
 }
 
 func startsWith(first []byte, any [][]byte) bool {
