@@ -43,11 +43,17 @@ func enclosed(name, before string, a inputs.Archive) form {
 var (
 	// ofArchive matches names and descriptions of archives.
 	ofArchive = lazyregexp.New(`(?i)\b(?:zip(?:ped)?|archives?|tar(?:ball|gz)?|tgz|bundles?|compressed|package)\b`)
-	// packedText matches descriptions of encoded bytes, and the beginning of an archive in Base64.
-	packedText = lazyregexp.New(`(?i)base-?64|\bencoded\b|^(?:UEsD|H4sI)`)
+	// packedText matches descriptions of encoded bytes; packedBytes matches the beginning of a ZIP or gzip file in Base64.
+	packedText  = lazyregexp.New(`(?i)base-?64|\bencoded\b`)
+	packedBytes = lazyregexp.New(`^(?:UEsD|H4sI)`)
 	// packedFile matches the name of an archive.
 	packedFile = lazyregexp.New(`(?i)\.(?:zip|tar|tgz|gz)$`)
 )
+
+// encloses reports whether a field takes the bytes of an archive.
+func (f field) encloses() bool {
+	return f.text && f.variable == "" && (packedBytes.MatchString(f.core()) || packedText.MatchString(f.said) && f.speaksOf(ofArchive))
+}
 
 // archiveSteps returns the attempts of family Path with archives: at the first field for the text of one, and
 // at the first for the name of its file.

@@ -88,6 +88,7 @@ type Seen struct {
 	Programs bool       // it has started a program, or tried to
 	Started  [][]string // the command lines that it has started
 	Files    []string   // paths that it has accessed, or tried to
+	Listed   []string   // directories among these that it has listed
 	Hosts    []string   // that it has connected to or looked up
 	Ports    []int      // that it has connected to
 	Network  bool       // it has connected to something, or looked a name up
@@ -158,7 +159,8 @@ type form struct {
 	near, link bool
 	aim        Aim
 	// archive, markup, sibling and neighbour become those of Attempt.
-	archive, markup bool
+	archive, markup    bool
+	sibling, neighbour bool
 	// packed: it is encoded, and not a text.
 	packed bool
 	// raw, quoted, parse, alone and allowed are those of Attempt. key: the payload is a key, not a value.

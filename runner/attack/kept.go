@@ -44,6 +44,9 @@ func texts(t Target) (all []string) {
 	return all
 }
 
+// databasePorts are the ports of PostgreSQL, MySQL, SQL Server, Oracle and MongoDB.
+var databasePorts = []int{5432, 3306, 1433, 1521, mongoPort}
+
 // seenOf returns what a target and the users of what it stores did. A database that the server opened outside of
 // calls counts for all its capabilities.
 func (p Plan) seenOf(t Target) Seen {

@@ -236,6 +236,11 @@ func within(core string, files []string) (name string, ok bool) {
 	return name, name != ""
 }
 
+// listed reports whether a value names a directory that was listed.
+func listed(core string, dirs []string) bool {
+	return core != "" && slices.ContainsFunc(dirs, func(dir string) bool { return dir == path.Clean(core) || strings.HasSuffix(dir, path.Join("/", core)) })
+}
+
 // base returns the directory that an honest value was joined to, or one of some directories that contain it; "" for none.
 func (f field) base(seen Seen, dirs []string) string {
 	core := f.core()

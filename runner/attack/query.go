@@ -32,8 +32,9 @@ var queryForms = []form{
 	united(1), united(2), united(3), united(4), united(5), united(6), united(7), united(8),
 }
 
-// likeliest is the number of forms for a tool without signs of a database.
-const likeliest = 2
+// likeliest is the number of forms for a tool without signs of a database. They use words that SQL has in common with
+// XPath and other query languages.
+const likeliest = 6
 
 // behindNumber follows a number, without quotes to leave.
 var behindNumber = form{name: "behind a number", raw: true, write: func(f field, m inputs.Mark, _ int) string {

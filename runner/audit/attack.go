@@ -138,13 +138,13 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 
 // touched adds an access to a file to what was seen.
 func touched(seen attack.Seen, e profile.Effect) attack.Seen {
-				seen.Database = seen.Database || attack.Database(e.Path)
-				if len(seen.Files) < maxSeenFiles {
-					seen.Files = append(seen.Files, e.Path)
-				}
-				if e.Kind == profile.KindList && len(seen.Listed) < maxSeenFiles {
-					seen.Listed = append(seen.Listed, e.Path)
-				}
+	seen.Database = seen.Database || attack.Database(e.Path)
+	if len(seen.Files) < maxSeenFiles {
+		seen.Files = append(seen.Files, e.Path)
+	}
+	if e.Kind == profile.KindList && len(seen.Listed) < maxSeenFiles {
+		seen.Listed = append(seen.Listed, e.Path)
+	}
 	return seen
 }
 

@@ -26,7 +26,7 @@ const (
 // Files returns the files that the creator of Options.Dir puts there before the server starts, for
 // arguments that ask for a path to read. They are made at the first call, because the stages of the
 // sandbox do not need them.
-var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository()) })
+var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts()) })
 
 // ordinary are texts, for tools that do not name a format.
 var ordinary = []File{

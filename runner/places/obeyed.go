@@ -20,6 +20,8 @@ type Obeyed struct {
 	Topics []string
 	// Project: it belongs to a project like its sources, so many tools write one on request.
 	Project bool
+	// Owner is the program that keeps it, and may write it; "" for none.
+	Owner string
 	// OnPath: it is found along PATH, so package managers put programs there.
 	OnPath bool
 }

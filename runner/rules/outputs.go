@@ -44,16 +44,13 @@ func findInjected(in Input) []draft {
 const leastSure = 0.8
 
 // findAuthored finds orders in an answer that the server wrote itself: if it has read no file and contacted no
-// machine, the answer is read like a description.
-func findAuthored(in Input, out Output, text string) []draft {
+// machine, the answer is read like a description. free are the arguments of its tool that take any text.
+func findAuthored(in Input, out Output, text string, free poison.Names) []draft {
 	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
 		return nil
 	}
-	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
-	prose := text
-	if aside(out) || json.Valid([]byte(text)) || defines(text) {
-		prose = plainly(text)
-	}
+	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Parameters: free, Free: free, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
+	prose := proseOf(out, text)
 	hidden := alsoHidden(prose, poison.Answered)
 	for _, f := range poison.Read(prose, context) {
 		ordered := f.Technique == poison.ToolSequence || f.Technique == poison.ParameterOverride
@@ -68,6 +65,35 @@ func findAuthored(in Input, out Output, text string) []draft {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil
+}
+
+// proseOf returns the text of an output, with JSON replaced by the strings in it if the output is no document.
+func proseOf(out Output, text string) string {
+	if aside(out) || out.Kind == report.OutputError || json.Valid([]byte(text)) || defines(text) {
+		return plainly(text)
+	}
+	return text
+}
+
+// fetchesCode returns a command of an answer that runs code of an unknown host, as a condition of a call; "" if there is
+// none. Honest servers name the installers of well-known programs, of their own vendor, and of programs that they looked
+// for in vain.
+func (in Input) fetchesCode(out Output, text string) string {
+	install, ok := poison.Installs(text)
+	if !ok || !install.Resumes && out.Kind != report.OutputError {
+		return ""
+	}
+	_, known := squat.Site(install.Host)
+	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) || in.namesMissing(text) {
+		return ""
+	}
+	return install.Quote
+}
+
+// namesMissing reports whether a text names a program that the server looked for in vain.
+func (in Input) namesMissing(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
+	return slices.ContainsFunc(in.Missing, func(name string) bool { return slices.Contains(words, strings.ToLower(name)) })
 }
 
 // rendered reports whether an output is a page of an MCP App (SEP-1865), which clients show in a separate

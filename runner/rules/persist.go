@@ -94,6 +94,11 @@ func replaced(e profile.Effect) bool {
 	return slices.ContainsFunc([]string{"rename", "symlink", "link"}, func(call string) bool { return strings.HasPrefix(e.Operation, call) })
 }
 
+// isNamed reports whether the server has the name of a program: its configuration is then the server's own.
+func (in Input) isNamed(program string) bool {
+	return slices.Contains(words.OfName(manifest.Text(in.Manifest.ServerName)), program)
+}
+
 // sources are the endings of files that run without being built.
 var sources = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".so", ".node", ".rb"}
 

@@ -59,6 +59,17 @@ func (in Input) operated(a attack.Attempt) []draft {
 	return nil
 }
 
+// tests returns a search of a directory by a filter with an attribute named by the mark, unless the honest value is a
+// part of a filter, too.
+func (a Attack) tests(try attack.Attempt) (attack.Statement, bool) {
+	for _, s := range a.of(try) {
+		if s.Protocol == attack.Directory && !strings.Contains(try.Honest, "=") {
+			return s, true
+		}
+	}
+	return attack.Statement{}, false
+}
+
 // leftString returns the statement in which a part of a value is read as SQL, though plain names at the
 // same place stand in a string.
 func (a Attack) leftString(try attack.Attempt) (attack.Statement, bool) {

@@ -130,7 +130,9 @@ func freeText(field map[string]json.RawMessage) bool {
 }
 
 // entering matches requests to fill something in.
-var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b`)
+var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b` +
+	`|(?i)\b(?:eingeben|gib|geben sie|trage|nennen? sie|saisi\w*|entrez|indiquez|introduzca|introduza|ingres[ae]|escrib[ae]|digit[ae]|inserisc\w+|inserire|insira|immett\w+|wpisz|podaj|voer|vul|girin|masukkan|ange|zadejte)\b` +
+	`|(?i:введите|укажите|напишите|введіть|вкажіть|输入|填写|入力|입력|दर्ज|أدخل|nhập)`)
 
 var (
 	// telling matches requests to disclose something, and known the context that only the model has.
