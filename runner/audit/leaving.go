@@ -169,11 +169,14 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 		return p
 	}
 	p.Destination = c.Destination.String()
-	if c.Host != "" {
-		p.Destination = c.Host + ":" + strconv.Itoa(int(c.Destination.Port()))
+	if p.Named != "" {
+		p.Destination = p.Named + ":" + strconv.Itoa(int(c.Destination.Port()))
+	}
+	if c.Host != "" && !strings.EqualFold(c.Host, p.Named) {
+		p.Data = []byte(c.Host + "\n") // the server asks for whichever name it likes, in TLS or in a header
 	}
 	if !c.Opaque {
-		p.Data = c.Data
+		p.Data = append(p.Data, c.Data...)
 	}
 	return p
 }

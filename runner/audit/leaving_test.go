@@ -1,0 +1,31 @@
+package audit
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/depend"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
+	"github.com/mcpaudit/mcpaudit/runner/ledger"
+	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+)
+
+// A name in a handshake or a header is data of the server's choice, and no part of the way.
+func TestSentPieceNames(t *testing.T) {
+	record := func(host string) *depend.Record {
+		c := sinkhole.Capture{Protocol: "tls", Host: host, Destination: netip.MustParseAddrPort("192.0.2.7:443"), Opaque: true, Data: []byte("\x16\x03\x01")}
+		r := &depend.Record{}
+		r.Add(sentPiece(c, ledger.Ledger{}, &leak.Collector{}))
+		return r
+	}
+	same := []*depend.Record{record("5a0b2622300b34f6.example"), record("5a0b2622300b34f6.example")}
+	others := []*depend.Record{record("91cc0f77e2d4a1b8.example"), record("91cc0f77e2d4a1b8.example")}
+	got := depend.Suspects(same, others)
+	if len(got) != 1 || got[0].Destination != "192.0.2.7:443" || !strings.Contains(got[0].With, "5a0b2622300b34f6") {
+		t.Errorf("%+v", got)
+	}
+	if got := depend.Suspects(same, same); len(got) > 0 {
+		t.Errorf("the same names: %+v", got)
+	}
+}
