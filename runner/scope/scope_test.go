@@ -52,7 +52,6 @@ func TestStanceOnTheNetwork(t *testing.T) {
 		"Get the weather for a city":                   Declared,
 		"Get live data of a flight":                    Declared,
 		"Looks up the exchange rate of two currencies": Declared,
-		"Reports stock prices":                         Declared,
 		"Queries a remote endpoint":                    Declared,
 		"Sends an e-mail via SMTP":                     Declared,
 		"Connects to a server":                         Declared,
