@@ -73,6 +73,10 @@ type observation struct {
 	leaks    []leak.Leak
 	// opened are the planted files that were opened by any name.
 	opened []string
+	// unshown is a file that other programs run or obey and that changed by a name that the trace does not show; unlooked
+	// is why there was no comparison.
+	unshown  string
+	unlooked error
 	// filed are the variables that the server asked for whose value it took for a file's name.
 	filed []string
 	// unsearched counts the places that could not be searched for decoys.
