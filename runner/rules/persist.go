@@ -68,7 +68,7 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 		return o, beyond(clause), true
 	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(covering, o.Topics), namesFile(covering, e.Path),
 		o.Owner != "" && (strings.Contains(strings.ToLower(e.Program), o.Owner) || in.isNamed(o.Owner)),
-		o.OnPath && in.installs(), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
+		o.OnPath && in.installs(), in.inOwnRepository(e), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
 		return o, "", false
 	}
 	return o, "nothing in its declaration speaks of that", true
@@ -92,6 +92,14 @@ func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 // replaced reports whether an effect puts an existing file or directory in place of a path.
 func replaced(e profile.Effect) bool {
 	return slices.ContainsFunc([]string{"rename", "symlink", "link"}, func(call string) bool { return strings.HasPrefix(e.Operation, call) })
+}
+
+// inOwnRepository reports whether a file belongs to Git in a directory that the server made before, and that nothing was
+// moved to: nobody else works there.
+func (in Input) inOwnRepository(e profile.Effect) bool {
+	dir, _, found := strings.Cut(e.Path, "/.git/")
+	made, known := in.layout.made[dir]
+	return found && known && !made.After(e.Time) && !in.layout.moved[dir]
 }
 
 // isNamed reports whether the server has the name of a program: its configuration is then the server's own.

@@ -1,9 +1,11 @@
 package rules
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
@@ -35,5 +37,26 @@ func TestPlanted(t *testing.T) {
 		{fileArguments(input(silent, append(rewritten, store(other, command))...), name, other), ""},
 	} {
 		expect(t, tc.in, tc.want)
+	}
+}
+
+// TestOwnRepository: a server may keep a repository that it has made; one that was there, or was moved there, is somebody's.
+func TestOwnRepository(t *testing.T) {
+	config := touches(startup, "/var/tmp/wiki/.git/config")
+	renamed := config
+	renamed.Operation = "rename"
+	made, moved := mkdir(startup, "/var/tmp/wiki"), mkdir(startup, "/var/tmp/wiki")
+	moved.Operation = "rename"
+	for name, tc := range map[string]struct {
+		effects []profile.Effect
+		want    bool
+	}{
+		"made":        {[]profile.Effect{made, mkdir(startup, "/var/tmp/wiki/.git"), config, renamed}, false},
+		"already was": {[]profile.Effect{mkdir(startup, "/var/tmp/wiki/.git"), config}, true},
+		"moved there": {[]profile.Effect{made, moved, config}, true},
+	} {
+		if got := slices.ContainsFunc(Judge(input(silent, tc.effects...)), func(f report.Finding) bool { return f.Rule == "MCPA-PERSIST-001" }); got != tc.want {
+			t.Errorf("%s: found %t", name, got)
+		}
 	}
 }
