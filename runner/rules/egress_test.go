@@ -56,7 +56,14 @@ func TestServiceOfOthers(t *testing.T) {
 	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 High")
 }
 
-// The rule of each destination, and what comes near it.
+// unheard is an input of a server that was started by a command and declared nothing.
+func unheard(command string, effects ...profile.Effect) Input {
+	in := input(server{}, effects...)
+	in.Scope = scope.Read(in.Manifest, scope.Given{Command: []string{command}})
+	return in
+}
+
+// TestContacts: the rule of each destination, and what comes near it.
 func TestContacts(t *testing.T) {
 	posthog, evil := "eu.i.posthog.com", "collect.evil.test"
 	for name, tc := range map[string]struct {
@@ -91,6 +98,7 @@ func TestContacts(t *testing.T) {
 
 		"at start-up, silent":              {input(silent, toHost(startTLS, evil)), "EGRESS-004 Medium: At start-up the server"},
 		"at start-up, never heard":         {input(server{}, toHost(startTLS, evil)), ""},
+		"at start-up, by its command":      {unheard("mcp-server-qdrant", toHost(startTLS, evil)), ""},
 		"at start-up, declared":            {input(weather, toHost(startTLS, evil)), ""},
 		"at start-up, by npx":              {npx(input(local, lookupOf(startup, "registry.npmjs.org"))), ""},
 		"at start-up, without npx":         {input(local, lookupOf(startup, "registry.npmjs.org")), "EGRESS-004 High"},

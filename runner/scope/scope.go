@@ -87,6 +87,8 @@ type Scope struct {
 	server  Declaration
 	// whole is server and all of items.
 	whole Declaration
+	// speaks is set if there is a declaration besides the command.
+	speaks bool
 	items map[report.Capability]Declaration
 	order []report.Capability
 }
@@ -118,6 +120,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 			s.items[of] = d
 		}
 	}
+	s.speaks = manifest.Text(m.ServerName) != "" || len(s.order) > 0 || len(given.ServerJSON) > 0
 	s.whole.absorb(s.server)
 	for _, of := range s.order {
 		s.whole.absorb(s.items[of])

@@ -17,9 +17,9 @@ const (
 	Unclear
 )
 
-// Speaks reports whether anything was declared at all: a server that ended or blocked before the
-// handshake has declared nothing.
-func (s Scope) Speaks() bool { return len(s.whole.words) > 0 }
+// Speaks reports whether anything was declared at all: a server that exited or blocked before the handshake has
+// declared nothing, whatever its command is called.
+func (s Scope) Speaks() bool { return s.speaks }
 
 // Network returns the stance of a capability, or of the server as a whole, on the
 // network, with the promise when there is one.
