@@ -127,7 +127,7 @@ func push(ctx context.Context, args []string) error {
 		return err
 	}
 	if *to == "" || flags.NArg() == 0 {
-		return errors.New("usage: images push --to REGISTRY ARCHIVE...")
+		return errors.New("usage: images push --to REGISTRY ARCHIVE [ARCHIVE ...]")
 	}
 	for _, file := range flags.Args() {
 		ref, err := oci.PushArchive(ctx, file, strings.TrimSuffix(*to, "/"))

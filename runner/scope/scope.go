@@ -89,8 +89,8 @@ type Scope struct {
 	whole Declaration
 	// speaks is set if there is a declaration besides the command.
 	speaks bool
-	items map[report.Capability]Declaration
-	order []report.Capability
+	items  map[report.Capability]Declaration
+	order  []report.Capability
 }
 
 // Read reads a manifest, up to 4 MiB of it: hostile ones are longer.

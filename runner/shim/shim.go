@@ -37,9 +37,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
-// maxMessage bounds one message, in bytes. The largest is setup with the decoy
-// variables, some 2 KiB.
-const maxMessage = 64 << 10
+// maxMessage bounds one message, in bytes. The largest is setup, with the planted files (TestFilesAreSmall of
+// package inputs).
+const maxMessage = 128 << 10
 
 // kind says what a message is for.
 type kind string
