@@ -23,7 +23,8 @@ var archiveForms = func() (all []form) {
 // unpacked.
 const besides = 3
 
-// unpacked is an archive with a file beside the directory where it is unpacked: in its Sibling, or else its Neighbour.
+// unpacked returns an archive with a file beside the directory where it is unpacked: in the Sibling, or else the
+// Neighbour.
 func unpacked(a inputs.Archive, sibling bool) form {
 	name, to := a.Form+", to a directory beside it", inputs.Neighbour
 	if sibling {

@@ -91,8 +91,8 @@ func sibling(name string) form {
 	return f
 }
 
-// neighbour leads to a directory beside that of the value whose name is another: where that is allowed, the tool does
-// not stay in the directory of the value, but in the one above.
+// neighbour leads to a directory of another name beside that of the value. If it is accessible, the tool's bound is
+// the directory above.
 var neighbour = func() form {
 	f := near("to a directory beside it", false, func(f field, tail string) string {
 		return beside(f, strings.Replace(tail, inputs.LinkName, path.Base(inputs.Neighbour(f.dir)), 1))
@@ -101,7 +101,7 @@ var neighbour = func() form {
 	return f
 }()
 
-// beside is how a path is written that lies beside the directory of the value.
+// beside returns a path beside the directory of the value.
 func beside(f field, tail string) string {
 	if path.IsAbs(f.core()) {
 		return path.Join(path.Dir(f.dir), tail)

@@ -99,7 +99,7 @@ const (
 
 func (f form) unquoted() form { f.raw = true; return f }
 
-// told is a form that leaves a string, and shows that as selected does.
+// told returns a form that leaves a string, and is otherwise like selected.
 func told(name, pattern string, broken bool) form {
 	f := selected(name, pattern, broken)
 	f.quoted = true

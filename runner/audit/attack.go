@@ -47,7 +47,7 @@ var (
 // with one value changed at a time.
 func attackAll(plan Plan, how *launch, runs []observation) {
 	standIn(plan, how, runs) // with programs missing, many calls would fail before the guard
-	how.identity = codex     // what no attempt asks for counts there, too
+	how.identity = codex     // behavior that no attempt explains counts as well
 	how.calls, how.given = 0, map[string]json.RawMessage{}
 	for _, o := range slices.Backward(runs) { // the exercise takes precedence
 		maps.Copy(how.given, o.result.Accepted)
@@ -136,7 +136,7 @@ func seenIn(runs []observation) map[report.Capability]attack.Seen {
 	return all
 }
 
-// touched adds an access to a file to what was seen.
+// touched adds an access to a file.
 func touched(seen attack.Seen, e profile.Effect) attack.Seen {
 	seen.Database = seen.Database || attack.Database(e.Path)
 	if len(seen.Files) < maxSeenFiles {

@@ -9,8 +9,8 @@ import (
 )
 
 // Clocks for the launches at another time. Together with the true time, they call the server on a working day that is
-// the first of a month, at night on a weekend day that is the last of one, and at the turn of a year, because it may
-// act only then.
+// the first of a month, at night on a weekend day that is the last of one, on an afternoon in the middle of one, and
+// at the turn of a year, because it may act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
 // ahead. The sinkhole's certificates are valid that long.
@@ -33,8 +33,8 @@ func weekend(now time.Time) trace.Clock {
 	return trace.Clock{Forward: then.Sub(now)}
 }
 
-// afternoon returns a clock that shows a Tuesday, Wednesday or Thursday in the middle of a month, more than a day ahead,
-// in the afternoon in America, where the client of that launch is.
+// afternoon returns a clock that shows an afternoon in America, the location of that launch's client, on a Tuesday,
+// Wednesday or Thursday in the middle of a month, more than a day ahead.
 func afternoon(now time.Time) trace.Clock {
 	now = now.UTC()
 	then := time.Date(now.Year(), now.Month(), now.Day()+2, 19, 25, 0, 0, time.UTC)

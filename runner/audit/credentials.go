@@ -116,11 +116,10 @@ func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {
 	return given
 }
 
-// fileName matches the names of variables that say in which file credentials are.
+// fileName matches the names of variables for the path of a credentials file.
 var fileName = lazyregexp.New(`^GOOGLE_APPLICATION_CREDENTIALS$|(?:CREDENTIALS?|OAUTH|TOKENS?|AUTH|ACCOUNT|SECRETS?|(?:CLIENT|SERVICE|ACCOUNT|JSON)_?KEYS?|KEYFILE)(?:_(?:FILE|JSON))?_?(?:PATH|FILE|FILENAME|LOCATION)$`)
 
-// accountFile makes a variable that names a file of credentials, if possible one that no
-// other variable names.
+// accountFile makes a variable that names a credentials file, if possible one that no other variable names.
 func accountFile(name string, given []decoy.Var) decoy.Var {
 	v := decoy.Var{Name: name, Asked: true}
 	for _, file := range inputs.AccountFiles {

@@ -173,7 +173,7 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 		p.Destination = p.Named + ":" + strconv.Itoa(int(c.Destination.Port()))
 	}
 	if c.Host != "" && !strings.EqualFold(c.Host, p.Named) {
-		p.Data = []byte(c.Host + "\n") // the server asks for whichever name it likes, in TLS or in a header
+		p.Data = []byte(c.Host + "\n") // the server chooses the name, in TLS or in a header
 	}
 	if !c.Opaque {
 		p.Data = append(p.Data, c.Data...)

@@ -77,7 +77,7 @@ type observation struct {
 	// is why there was no comparison.
 	unshown  string
 	unlooked error
-	// filed are the variables that the server asked for whose value it took for a file's name.
+	// filed are variables that the server asked for and whose value it used as a file name.
 	filed []string
 	// unsearched counts the places that could not be searched for decoys.
 	unsearched int
@@ -168,7 +168,7 @@ type launch struct {
 	project        bool
 	// root is the directory that the client has open; "" for the one that arguments name.
 	root string
-	// abrupt: the client terminates the server in the middle of the session.
+	// abrupt is set if the client terminates the server during the session.
 	abrupt bool
 	// incapable: the client declares no capabilities.
 	incapable bool
@@ -320,7 +320,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	return o
 }
 
-// parting returns what ends the server at the end of the session; nil if the end of its stdin does.
+// parting returns the function that ends the server at the end of the session; nil if closing its stdin does.
 func (how launch) parting(stop func()) func() {
 	if how.abrupt {
 		return stop

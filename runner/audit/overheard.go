@@ -14,8 +14,8 @@ import (
 // maxOverheard bounds the statements and requests that are kept of the launch that tries guards.
 const maxOverheard = 1024
 
-// overheard keeps marked SQL, marked statements of other query languages, and marked MongoDB operators that the
-// sinkhole received.
+// overheard keeps marked SQL, marked statements of other query languages, marked MongoDB operators, and marked
+// attributes of LDAP filters that the sinkhole received.
 type overheard struct {
 	statements []attack.Statement
 	// requests are those by HTTP and SMTP.

@@ -79,9 +79,9 @@ func (how launch) sockets(plan Plan) bool {
 // openProject is the directory below the home that the client has open. The decoys include a project there.
 const openProject = "src/app"
 
-// atHome makes the launch in which everything is called once by a client in a terminal in America, on an afternoon in the
-// middle of a month, with a project of the user's open: elsewhere the client's directory is one for temporary files. The
-// client is closed without taking leave, so that the server is terminated (SIGTERM) while it still has its stdin.
+// atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
+// user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary
+// directory. The client is killed, so the server gets SIGTERM while its stdin is still open.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.identity, how.abrupt = afternoon(time.Now()), claudeCode, true

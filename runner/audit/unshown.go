@@ -35,7 +35,7 @@ func (t *traced) add(e trace.Event, name string, tree bool) {
 	(*t)[name] = (*t)[name] || tree
 }
 
-// compare returns what unshown does of the files that the launcher found changed, if it looked.
+// compare returns the unshown file among those that the launcher found changed, if it compared them.
 func (t traced) compare(process Process) (unshown string, err error) {
 	looked, ok := process.(interface{ Changed() ([]string, error) })
 	if !ok {

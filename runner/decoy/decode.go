@@ -27,10 +27,9 @@ var sextets = func() (table [256]int8) {
 
 const lineEnd = -2
 
-// letters returns the next run of base64, at or after a place, that is long enough and
-// not plain, or an empty one. A run of one digit is the hex of another such run, which
-// would end at the bounds of the search. It may be wrapped into lines, but ends at an empty line. Such a
-// run has a letter at every minRun-th place, so most other places are skipped.
+// letters returns the next run of base64, at or after a place, that is long enough and not plain, or an empty one. A
+// run of one digit decodes to another such run, and so on to the bounds of the search. A run may be wrapped into
+// lines, but ends at an empty line. It has a letter at every minRun-th place, so most other places are skipped.
 func letters(data []byte, at int) (from, to int) {
 	for at+minRun <= len(data) {
 		from = at + minRun - 1

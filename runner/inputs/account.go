@@ -8,14 +8,12 @@ import (
 	"encoding/pem"
 )
 
-// AccountFiles are files of credentials, relative to Options.Dir, for servers that are told by
-// variables where theirs are; they may write to one of them what they got for another. They
-// are hidden: arguments of tools do not speak of them.
+// AccountFiles are credentials files, relative to Options.Dir, for servers that get the path by a variable. A server
+// may write new tokens to one. They are hidden, so no argument names them.
 var AccountFiles = []string{Word + "-account/.credentials.json", Word + "-account/.token.json", Word + "-account/.account.json"}
 
-// accounts have the same text: in one, what services hand out to programs: the client of OAuth, the tokens
-// that it got, and the account of a service with its key. A program reads the part that it
-// knows.
+// accounts returns these files. All have the same text, with everything that services issue to programs: an OAuth
+// client, its tokens, and a service account with its key. A program reads the part that it knows.
 func accounts() (files []File) {
 	client := map[string]any{
 		"client_id": "407408718192-shop.apps.googleusercontent.com", "client_secret": "shop-desktop", "project_id": "shop",
@@ -33,7 +31,7 @@ func accounts() (files []File) {
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // it has texts and numbers only
+		panic(err) // texts and numbers can be encoded
 	}
 	for _, name := range AccountFiles {
 		files = append(files, File{name, append(text, '\n')})
@@ -41,16 +39,16 @@ func accounts() (files []File) {
 	return files
 }
 
-// serviceKey makes a key that libraries accept: they read it before they ask for anything.
+// serviceKey makes a valid key, because libraries parse it before they send anything.
 func serviceKey() string {
 	const bits = 2048
 	key, err := rsa.GenerateKey(rand.Reader, bits)
 	if err != nil {
-		panic(err) // only a source of random numbers that fails has it fail
+		panic(err) // crypto/rand does not fail
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		panic(err) // it is one of the kinds that are known
+		panic(err) // RSA keys can be encoded
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }

@@ -41,13 +41,13 @@ func (a Archive) Pack(number int) []byte {
 	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
 }
 
-// Beside makes the one that leads to that file in a directory beside the one where it is unpacked.
+// Beside makes an archive with a file in a directory beside the one where it is unpacked.
 func (a Archive) Beside(dir string, number int) []byte {
 	tail := strings.TrimPrefix(OutsideFile(number, ".txt"), OutsideDir)
 	return a.pack(part{"../" + path.Base(dir) + tail, string(OutsideNote.Content)})
 }
 
-// Packed is the name of the file in the archives of honest calls.
+// Packed is the name of the file in archives of honest calls.
 const Packed = "note.txt"
 
 // ArchiveName returns the file name of an archive, by its index in Archives.

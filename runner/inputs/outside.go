@@ -61,11 +61,11 @@ func FileLinks(names []string) map[string]string {
 // Sibling returns a directory with the files of OutsideDir beside that of a tool, with the same beginning of the name.
 func Sibling(dir string) string { return dir + "-" + LinkName }
 
-// Neighbour is a directory with the same files, beside one that a tool is to stay in, whose name does not begin
-// with that of the other: who may go there may go to the Sibling.
+// Neighbour returns a directory with the same files beside one that a tool should stay in, with a different beginning
+// of its name. A tool that may access it may access the Sibling.
 func Neighbour(dir string) string { return path.Join(path.Dir(dir), LinkName+"-beside") }
 
-// NeighbourNumber returns the number of the attempt that led to a path in a Neighbour.
+// NeighbourNumber returns the number of the attempt with this path in a Neighbour.
 func NeighbourNumber(name string) (number int, ok bool) {
 	if at := strings.Index(name, neighbour); at >= 0 {
 		return numberBelow(name, name[:at+len(neighbour)-1])
@@ -73,7 +73,7 @@ func NeighbourNumber(name string) (number int, ok bool) {
 	return 0, false
 }
 
-// neighbour is how a path goes on in a Neighbour.
+// neighbour is the end of a Neighbour's name.
 var neighbour = Neighbour("/x") + "/"
 
 // OutsideNumber returns the number of the attempt that led to a path: in OutsideDir, by the

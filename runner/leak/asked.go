@@ -63,5 +63,5 @@ func (c *Collector) lookFor(e trace.Event) {
 	}
 }
 
-// Filed returns the names of those variables, sorted. Call it after Finish.
+// Filed returns the names of those variables, sorted. It is called after Finish.
 func (c *Collector) Filed() []string { return slices.Sorted(maps.Keys(c.filed)) }

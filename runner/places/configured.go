@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// scripted are the programs whose configuration names what they run, or that load what lies in their directories: debuggers,
-// pagers, editors, terminals, mail, desktops, and tools for files, clusters and versions.
+// scripted are programs whose configuration names what they run, or that load files from their directories:
+// debuggers, pagers, editors, terminals, mail, desktops, and tools for files, clusters and versions.
 var scripted = func() map[string]bool {
 	all := map[string]bool{}
 	for _, program := range strings.Fields(`
@@ -24,8 +24,8 @@ var scripted = func() map[string]bool {
 	return all
 }()
 
-// configuredProgram returns the program of that table whose configuration a path is, by the names that programs give
-// it in a home: .NAMErc, .NAME, .NAME/ and, by the XDG base directory specification, .config/NAME/ and .local/share/NAME/.
+// configuredProgram returns the program of that table to whose configuration a path belongs, by convention: .NAMErc,
+// .NAME, .NAME/ and, in the XDG base directories, .config/NAME/ and .local/share/NAME/; "" for none.
 func configuredProgram(name string) string {
 	_, hidden, found := strings.Cut(name, "/.")
 	if !found {

@@ -32,7 +32,7 @@ var (
 	// toldTo matches orders to the model to run something, fetched a command that runs code from elsewhere.
 	toldTo  = lazyregexp.New(`(?i)\b(?:assistant|agent|model|ai|llm|chatbot)s?\s+(?:must|should|shall|(?:has|have|needs?|is|are|was|were)\s+to|will|is expected to)\s+(?:\w+ly\s+|first\s+)?(?:run|execute|start|launch|enter|type|issue|paste)\b`)
 	fetched = lazyregexp.New(`(?i)` + fetchedCode)
-	// calling matches a call of a tool in JSON whose arguments have the place of a secret.
+	// calling matches a tool call in JSON with the path of a secret in its arguments.
 	calling = lazyregexp.New(`"(?:tool|function|call|tool_?name|action|name)"\s*:\s*"[\w./-]+"[^{}]{0,80}\{[^{}]{0,160}"[^"\n]{0,80}(?:~/\.|/\.ssh\b|/id_(?:rsa|ed25519)|\.aws/cred|/etc/shadow|/\.netrc|/\.kube/|/\.npmrc)`)
 	// dumped matches the output of a command that shows secrets.
 	dumped = lazyregexp.New("(?i)\\b(?:outputs?|results?)\\s+(?:of|from)\\s+(?:(?:the\\s+)?command\\s+)?[\"'`](?:(?:env|printenv|export -p|history)\\s*[|>\"'`]|cat\\s+(?:~/\\.|\\S*\\.env\\b))")

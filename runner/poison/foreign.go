@@ -104,7 +104,7 @@ type foreign struct {
 	toolNames []string
 	// place are places of secrets, mail and link addresses, literal other quoted values.
 	place, mail, link, literal []span
-	// length is the number of letters of the sentence.
+	// length is the number of characters of the sentence.
 	length int
 	// pours is set if a secret variable and an argument that takes no secrets are named.
 	pours bool
@@ -207,8 +207,8 @@ func (f foreign) conceals() bool {
 	return f.unaware() || handled && f.concerns() || f.within(f.parts[partSecretly], f.tools, 40)
 }
 
-// unknown returns where somebody must not know, or need not know, what is done. Another object than
-// the deed, such as the name of a unit, is information that the user may lack.
+// unknown returns where somebody must not or need not know about the deed. Not knowing something else, such as the
+// name of a unit, is harmless.
 func (f foreign) unknown() []span {
 	return slices.DeleteFunc(f.negated(partKnow), func(k span) bool {
 		last := !f.verbLast && f.length-k.end <= 2

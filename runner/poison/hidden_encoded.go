@@ -25,8 +25,8 @@ var (
 	codesRun   = lazyregexp.New(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
-// maxRuns, maxDecoded and maxLayers bound the decoded runs of a text, the bytes of each, and how often what is
-// decoded is decoded again.
+// maxRuns, maxDecoded and maxLayers bound the decoded runs of a text, the bytes of each, and the number of nested
+// encodings.
 const (
 	maxRuns    = 256
 	maxDecoded = 16 << 10
@@ -62,7 +62,7 @@ func hiddenEncoded(text string, in Place) (Hidden, bool) {
 	return disguised(text, in)
 }
 
-// decoded finds such a run in a text, or in what a run decodes to.
+// decoded finds such a run in a text, or in the decoded text of a run.
 func decoded(text string, in Place, layers int) (Hidden, bool) {
 	for _, e := range encodings {
 		for _, at := range e.run.FindAllStringIndex(text, maxRuns) {

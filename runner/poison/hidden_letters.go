@@ -186,8 +186,8 @@ var (
 	wordGap = lazyregexp.New(` {2,}|[.\-] [.\-]| ?[/|] ?`)
 )
 
-// fromSpaced joins letters separated by blanks, dots or hyphens. Two blanks, a blank between dots or a slash
-// separate words.
+// fromSpaced joins letters separated by blanks, dots or hyphens. Words are separated by two blanks, a blank between
+// dots, or a slash.
 func fromSpaced(text string) string {
 	if !spaced.MatchString(text) {
 		return ""

@@ -226,7 +226,8 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	return verdict{}
 }
 
-// contentsInto reports whether, in another language than English, a free argument stands beside "the content of" a place.
+// contentsInto reports whether, in a language other than English, a free argument is mentioned beside "the content
+// of" a place.
 func (r *reader) contentsInto(all []sentence, i int) bool {
 	const apart, beside = 14, 12
 	var free []span
@@ -251,7 +252,8 @@ func (r *reader) contentsInto(all []sentence, i int) bool {
 	return false
 }
 
-// holds reports whether the argument at i is said to hold what is in the place at a token: "`note`: the lines of ~/.netrc".
+// holds reports whether the argument at i is said to hold the content of the place at a token: "`note`: the lines of
+// ~/.netrc".
 func (s *sentence) holds(i, at int) bool {
 	if !s.any(i+1, i+2, defines) {
 		return false

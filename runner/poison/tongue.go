@@ -56,7 +56,7 @@ type tongue struct {
 	// the verb as well.
 	ahead  int
 	behind bool
-	// verbLast is set if a verb, or a denial, stands at the end of a statement.
+	// verbLast is set if the verb, or its negation, is at the end of a sentence.
 	verbLast bool
 	// share scales distances, in percent of European languages.
 	share int

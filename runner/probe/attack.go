@@ -77,7 +77,7 @@ func (s *session) attack(ctx context.Context) error {
 	return nil
 }
 
-// attempts makes the attempts against some targets. Slow ones have what time the others leave.
+// attempts makes the attempts on some targets. Slow ones get the time that others leave.
 func (s *session) attempts(ctx context.Context, all []*attacked) error {
 	behind := followers(all)
 	var slow []*attacked

@@ -101,7 +101,7 @@ func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 	return err
 }
 
-// aside sends a call that nothing waits for, and returns where it begins.
+// aside sends a call without waiting for the answer, and returns where it begins in the stream.
 func (s *session) aside(t *target) (start int64, err error) {
 	c := s.repeated(t)
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)

@@ -210,7 +210,7 @@ func only(kind report.CapabilityKind, m report.Manifest) report.Manifest {
 	}
 }
 
-// finish closes stdin and waits for the server to end.
+// finish terminates the server if that is configured, closes its stdin, and waits for its end.
 func (s *session) finish(ctx context.Context) {
 	if s.wire.conn.Terminate != nil {
 		s.wire.watch.closed()

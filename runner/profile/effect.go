@@ -88,11 +88,11 @@ func sent(f Fact, e trace.Event) []Fact {
 // server would leave no room for its other effects.
 var ofProcess = lazyregexp.New(`^/proc/\d+(/(?:stat|statm|status|cmdline|comm|wchan|cgroup|loginuid|oom_score|oom_score_adj)|)$`)
 
-// byProgram matches the files that only some programs open for what they are there for: those that tell of another
-// process (proc(5)), and the hosts of SSH.
+// byProgram matches files whose purpose depends on the program that opens them: those about other processes
+// (proc(5)), and the hosts of SSH.
 var byProgram = lazyregexp.New(`^/proc/\d+/(?:environ|maps|fd)$|/\.ssh/known_hosts`)
 
-// accessor returns the program of an access, if what it is decides what the access is for.
+// accessor returns the program of an access, if the purpose of the access depends on it.
 func accessor(e trace.Event, name string) string {
 	matters := byProgram.MatchString
 	if e.Op != trace.OpRead {

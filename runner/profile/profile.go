@@ -69,8 +69,8 @@ type Fact struct {
 	Argv Argv
 	// Within is trace.Event.Within, of an exec, a connect and an evasion.
 	Within string
-	// Program is trace.Event.Program, of a read that only some programs make for what the file is there for, and of a
-	// change of what a program keeps.
+	// Program is trace.Event.Program, for reads whose purpose depends on the program, and for changes of a program's
+	// own configuration.
 	Program string
 	// Detached, of a connect: by a process that has left the server's session or
 	// outlived its parent.

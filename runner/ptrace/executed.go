@@ -12,16 +12,16 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// maxImage bounds what is read of a new program's arguments, in bytes: the kernel takes more only where the limit of the
-// stack was raised (execve(2), "Limits on size of arguments and environment").
+// maxImage bounds the arguments that are read of a new program, in bytes. The kernel accepts more only with a higher
+// stack limit (execve(2), "Limits on size of arguments and environment").
 const maxImage = 6 << 20
 
-// auxExecFn is AT_EXECFN of getauxval(3): the address of the name by which a program was executed.
+// auxExecFn is AT_EXECFN of getauxval(3): the address of the executed program's name.
 const auxExecFn = 31
 
-// executed writes one more line about an execve that has worked, if the kernel took another name or other arguments than
-// were read when it was entered: another thread can change them between. The new program has the kernel's own copies, and
-// has not run yet.
+// executed writes one more line after a successful execve if the kernel took another name or other arguments than
+// were read at its entry, because another thread can change them in between. The new program has the kernel's copies
+// and has not run yet.
 func (t *tracer) executed(k *task, asked []byte) {
 	name, argv, ok := t.printer.image(k)
 	if !ok || isOf(asked, name, argv) {
@@ -36,7 +36,7 @@ func (t *tracer) executed(k *task, asked []byte) {
 	t.current = nil
 }
 
-// image returns the name and the arguments that the program of a task was executed with.
+// image returns the name and arguments of the program that a task runs.
 func (p *printer) image(k *task) (name string, argv []string, ok bool) {
 	vector, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", k.pid))
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *printer) image(k *task) (name string, argv []string, ok bool) {
 	if err != nil {
 		return "", nil, false
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // read-only
 	words, err := io.ReadAll(io.LimitReader(file, maxImage))
 	if err != nil || len(words) == 0 {
 		return "", nil, false
@@ -61,7 +61,7 @@ func (p *printer) image(k *task) (name string, argv []string, ok bool) {
 	return name, strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00"), ok
 }
 
-// program returns the name and the arguments of an execve or execveat, without the directory, of what is printed of it.
+// program returns the printed name and arguments of an execve or execveat, without the directory.
 func program(c *syscalls.Call, head []byte) []byte {
 	_, printed, _ := bytes.Cut(head, []byte("("))
 	if c.Args[0] == syscalls.Directory {
@@ -70,8 +70,8 @@ func program(c *syscalls.Call, head []byte) []byte {
 	return bytes.Clone(printed)
 }
 
-// isOf reports whether printed names and arguments are those that a program was executed with. A script's program is its
-// interpreter, with up to two arguments before the script's own, the last of which is the script.
+// isOf reports whether printed names and arguments are those of the executed program. For a script, the program is
+// its interpreter, with up to two arguments before the script's own, the last of which is the script.
 func isOf(printed []byte, name string, argv []string) bool {
 	if rest, ok := strings.CutPrefix(name, "/dev/fd/"); ok && !bytes.HasPrefix(printed, []byte(`"/`)) {
 		_, name, _ = strings.Cut(rest, "/") // execveat with a descriptor (fs/exec.c, alloc_bprm)
@@ -95,7 +95,7 @@ func isOf(printed []byte, name string, argv []string) bool {
 	return false
 }
 
-// same reports whether two lists are the same, as far as both were printed.
+// same reports whether two lists are equal, as far as both were printed.
 func same(a, b []byte) bool {
 	const more = "...]"
 	if bytes.HasSuffix(a, []byte(more)) || bytes.HasSuffix(b, []byte(more)) {
@@ -109,7 +109,7 @@ func appendProgram(b []byte, name string, argv []string) []byte {
 	return appendWords(append(appendQuoted(b, []byte(name), false), ", "...), argv)
 }
 
-// appendWords appends an array of strings, within the bounds of those that are read of a task's memory.
+// appendWords appends an array of strings, within the bounds for reading a task's memory.
 func appendWords(b []byte, words []string) []byte {
 	b = append(b, '[')
 	start := len(b)

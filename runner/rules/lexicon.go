@@ -7,7 +7,7 @@ var lexicon = words.Read[struct {
 	// TelemetryHosts take reports on how a program is used, or how it failed; who says
 	// so uses the TelemetryTopics.
 	TelemetryHosts, TelemetryTopics []string
-	// InstallerHosts serve scripts by which people install well-known programs.
+	// InstallerHosts serve the install scripts of well-known programs.
 	InstallerHosts []string
 	// BrowserHosts are asked by browsers by themselves.
 	BrowserHosts               []string

@@ -116,8 +116,8 @@ func (a Attack) parsed(try attack.Attempt, by time.Time) (attack.Statement, bool
 	return answer, len(controls) > 0 && !named
 }
 
-// parses reports whether, at the place of an attempt, all valid SQL was accepted and all invalid SQL refused: at least
-// two of each, because a refusal may have another reason.
+// parses reports whether everything that is valid in a query was accepted at the place of an attempt, and everything
+// else refused.
 func (a Attack) parses(try attack.Attempt) bool {
 	valid, broken := 0, 0
 	for _, each := range a.Attempts {

@@ -68,13 +68,13 @@ func (in Input) ledOutByAttack() (all []draft) {
 	return all
 }
 
-// held reports whether an attempt touched a file outside, and broke no guard.
+// held reports whether an attempt accessed a file outside without breaking a guard.
 func (a Attack) held(try attack.Attempt, e profile.Effect) bool {
 	return a.lookedAt(try, e) || a.staysAbove(try)
 }
 
-// staysAbove reports whether an attempt led to a sibling of the directory of the honest value, and another directory
-// beside that is as open: then the tool stays in the directory above, which the sibling is in.
+// staysAbove reports whether an attempt led to a sibling of the directory of the honest value, while another
+// directory beside it is accessible as well: the tool's bound is then the directory above.
 func (a Attack) staysAbove(try attack.Attempt) bool {
 	return try.Sibling && slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
 		return each.Neighbour && each.Of == try.Of && each.Place == try.Place && slices.ContainsFunc(a.Profile.Effects, func(e profile.Effect) bool {

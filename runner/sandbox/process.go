@@ -43,7 +43,7 @@ func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error)
 // Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
-// Changed returns the files that were changed of those that are obeyed when the server is gone. It is known after Stop.
+// Changed returns the changed files among those that other programs run or obey. It is called after Stop.
 func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
 
 // Captures returns those of the box's sinkhole.

@@ -207,7 +207,7 @@ func (p *process) Stop(ctx context.Context) {
 // Opened returns the decoys that were opened.
 func (p *process) Opened() []string { return p.watch.End() }
 
-// Changed returns the files that were changed of those that are obeyed when the server is gone. It is known after Stop.
+// Changed returns the changed files among those that other programs run or obey. It is called after Stop.
 func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
 
 // runSinkhole is the sinkhole of one run; nil for none.

@@ -48,8 +48,8 @@ func plantBelow(dir string, files []inputs.File) {
 // outsideDir is inputs.OutsideDir below the root.
 var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
 
-// plantLures puts links that lead out into a directory, and two directories beside it, one of which has a name that
-// begins with its name. Lures that cannot be made are left out.
+// plantLures plants links that lead out of a directory, and two directories beside it, one of which has a name that
+// begins with that of the directory.
 func plantLures(dir string, outside []string) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return

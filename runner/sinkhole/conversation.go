@@ -165,7 +165,7 @@ func protocolOf(first []byte, port uint16) speaker {
 	}
 }
 
-// measured detects the protocols whose messages begin with their lengths.
+// measured detects protocols whose messages begin with their length.
 func measured(first []byte) speaker {
 	switch {
 	case beginsMongo(first):

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// gitReferences is what a client of git asks for first (git, "HTTP transfer protocols", Smart Clients).
+// gitReferences is the first request of a git client (git, "HTTP transfer protocols", Smart Clients).
 const gitReferences, gitFetches = "/info/refs", "git-upload-pack"
 
-// git has a repository at every path: an empty one, which any client can clone without asking for more.
+// git serves an empty repository at every path, which any client can clone with one request.
 func git(r *http.Request) (answer content, is bool) {
 	if !strings.HasSuffix(r.URL.Path, gitReferences) || r.URL.Query().Get("service") != gitFetches {
 		return content{}, false
@@ -21,5 +21,5 @@ func git(r *http.Request) (answer content, is bool) {
 // gitFlush ends a section of lines.
 const gitFlush = "0000"
 
-// gitLine writes a line behind its length.
+// gitLine writes a line with its length.
 func gitLine(text string) string { return fmt.Sprintf("%04x%s", len(gitFlush)+len(text), text) }

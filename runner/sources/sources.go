@@ -188,7 +188,8 @@ func (r *Reader) follow(head, steps, behind string) {
 	}
 }
 
-// compare records the first value that a field is compared with.
+// compare records what a field is compared with: the first text or, if there is none, the first number that it must
+// not differ from, as in "code !== 0". Other numbers say little.
 func compare(f *Field, behind string) {
 	text := strings.TrimLeft(behind, "!= \t\n")
 	number := numeric.MatchString(text)
