@@ -12,11 +12,14 @@ import (
 // the likeliest come first.
 const minTried = 8
 
-// attacked judges the attempts on the server's guards: if one succeeded, its argument decides
-// everything; if all failed, the part that the argument decides is bounded.
+// attacked judges the attempts on the server's guards: if one succeeded, its argument decides everything; if all failed,
+// the part that the argument decides is bounded. A capability that accepts no call refuses attempts whatever its guards.
 func (b *builder) attacked() {
 	tried, broken := b.tried()
 	for k, i := range b.items {
+		if b.refusesAll(k.of) {
+			continue
+		}
 		if i.reach != report.ReachPartial || i.basis != report.BasisProven || len(i.arguments) == 0 || len(i.arguments) == maxNamed || !b.Attacked {
 			continue // beyond maxNamed there may be more arguments
 		}
@@ -24,6 +27,13 @@ func (b *builder) attacked() {
 			i.reach = report.ReachBounded
 		}
 	}
+}
+
+// refusesAll reports whether a capability accepted no call.
+func (b *builder) refusesAll(of report.Capability) bool {
+	return slices.ContainsFunc(b.Exercise, func(row report.CapabilityCoverage) bool {
+		return row.Kind == of.Kind && row.Name == of.Name && row.Calls.Done == 0
+	})
 }
 
 // tried counts the attempts on each argument, finds the arguments for which not all failed, and notes

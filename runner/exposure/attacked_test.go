@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/exposure"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -44,6 +45,9 @@ func TestOfAttacked(t *testing.T) {
 	}{
 		"the directory held": {attacked(titled(), attack.Path, "title", 12), named, []string{"FileWrite Bounded title | below /data/notes"}},
 		"it did not":         {attacked(titled(), attack.Path, "title", 12, left), named, []string{"FileWrite Arbitrary title"}},
+		"every call was refused": {with(attacked(titled(), attack.Path, "title", 12), func(s *exposure.Seen) {
+			s.Exercise = []report.CapabilityCoverage{{Kind: tool.Kind, Name: tool.Name}}
+		}), named, []string{"FileWrite Partial title | below /data/notes"}},
 		"another argument was attacked": {attacked(titled(), attack.Path, "body", 12), named,
 			[]string{"FileWrite Partial title | below /data/notes"}},
 		"few attempts": {attacked(titled(), attack.Path, "title", 3), named, []string{"FileWrite Partial title | below /data/notes"}},
