@@ -243,7 +243,7 @@ var (
 	}
 	statedTests = []test{
 		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).spills},
-		{Concealment, (*reader).sparesUser}, {ParameterOverride, (*reader).diverts},
+		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts},
 	}
 )
 
