@@ -243,7 +243,8 @@ var (
 	}
 	statedTests = []test{
 		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).spills},
-		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts},
+		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack},
+		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes},
 	}
 )
 
