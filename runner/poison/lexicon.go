@@ -142,6 +142,10 @@ var (
 	hereafter = class("hereafter")
 	bygone    = class("bygone")
 	lapses    = class("lapses")
+	// plays give the model a part, limits are what it is freed of.
+	plays  = class("plays")
+	freed  = class("freed")
+	limits = class("limits")
 )
 
 var roles = phrases("roles")

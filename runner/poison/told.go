@@ -217,7 +217,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 			continue
 		}
 		switch {
-		case j > at && s.bindsTo(j) && (s.any(j-12, j-1, held) || s.fetches(at)), s.holds(j, at):
+		case j > at && s.bindsTo(j) && (s.tells(j-12, j-1) || s.fetches(at)), s.holds(j, at):
 			return verdict{confidence: 0.8, place: place}
 		case unread && at >= 0:
 			return verdict{confidence: 0.75, place: place}
@@ -259,13 +259,21 @@ func (s *sentence) holds(i, at int) bool {
 		return false
 	}
 	return s.find(i+2, at-1, func(j int) bool {
-		return held[s.text(j)] && (s.text(j+1) == "of" || s.text(j+1) == "from") || s.text(j) == "what" && s.any(j+1, j+3, keeps)
+		return held[s.text(j)] && (s.text(j+1) == "of" || s.text(j+1) == "from" || s.text(j+1) == "(") || s.keeping(j)
 	}) >= 0
 }
 
+// tells reports whether the content of something is named from one token to another: "the lines", "what it says".
+func (s *sentence) tells(from, to int) bool {
+	return s.any(from, to, held) || s.find(from, to, s.keeping) >= 0
+}
+
+// keeping matches "what it says", "what is stored".
+func (s *sentence) keeping(i int) bool { return s.text(i) == "what" && s.any(i+1, i+3, keeps) }
+
 var (
 	defines = words.SetOf(":", "=", "-", "–", "—", "is", "are", "must", "holds", "carries", "contains", "takes", "has")
-	keeps   = words.SetOf("is", "stands", "stored", "are", "says")
+	keeps   = words.SetOf("is", "stands", "stored", "are", "says", "holds", "contains")
 )
 
 // free reports whether a word names an argument that takes any text, and not a secret or a
