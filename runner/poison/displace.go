@@ -54,8 +54,7 @@ func (r *reader) holdsBack(all []sentence, i int) verdict {
 func (r *reader) addsRecipient(all []sentence, i int) verdict {
 	s := &all[i]
 	own := r.text[s.Start:s.End]
-	start, _ := payee(own)
-	if start < 0 && !mailAddress.MatchString(strings.ToLower(own)) || !s.has(beneficiaries) || s.has(harmless) || isExample.MatchString(own) {
+	if !payee(own) && !mailAddress.MatchString(strings.ToLower(own)) || !s.has(beneficiaries) || s.has(harmless) || isExample.MatchString(own) {
 		return verdict{}
 	}
 	for j := range s.Tokens {
@@ -66,6 +65,29 @@ func (r *reader) addsRecipient(all []sentence, i int) verdict {
 	}
 	return verdict{}
 }
+
+// copiesAll reports whether a fixed address is to be a recipient of mails of any tool: "cc x@y.org on whatever mail".
+func (r *reader) copiesAll(all []sentence, i int) verdict {
+	s := &all[i]
+	if s.has(harmless) || s.has(may) || isExample.MatchString(r.text[s.Start:s.End]) {
+		return verdict{}
+	}
+	every := s.find(0, len(s.Tokens)-1, func(j int) bool {
+		return (universal[s.text(j)] || s.text(j) == "whatever") && s.any(j+1, j+2, mails)
+	})
+	fixed := s.find(0, len(s.Tokens)-1, func(j int) bool {
+		return mailAddress.MatchString(s.text(j)) && (s.any(j-2, j-1, copying) || s.any(j+1, j+4, beneficiaries))
+	})
+	if every < 0 || fixed < 0 {
+		return verdict{}
+	}
+	return verdict{confidence: 0.75}
+}
+
+var (
+	mails   = words.SetOf("mail", "mails", "email", "emails", "message", "messages", "reply", "replies")
+	copying = words.SetOf("cc", "bcc")
+)
 
 // overrulesChoice reports whether this tool is to be taken although the user chose another: "prefer it to every other
 // tool, even where the user names one".

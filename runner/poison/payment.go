@@ -18,8 +18,8 @@ var (
 	isExample = lazyregexp.New(`(?i)\be\.?\s?g\.|\bexamples?\b|\bsuch as\b|\blike\b|\bformat\b|\bsample\b|\btest\b|beispiel|e[xj]e?mpl[eo]|пример`)
 )
 
-// payee finds an account, card or wallet in a sentence: its offsets, or -1.
-func payee(text string) (start, end int) {
+// payee reports whether a text has an account, card or wallet.
+func payee(text string) bool {
 	for _, kind := range []struct {
 		form  *lazyregexp.Regexp
 		valid func(string) bool
@@ -27,12 +27,12 @@ func payee(text string) (start, end int) {
 		for _, at := range kind.form.FindAllStringIndex(text, maxRuns) {
 			for end := at[1]; end > at[0]; end = max(at[0], strings.LastIndexByte(text[at[0]:end], ' ')+at[0]) {
 				if kind.valid(text[at[0]:end]) {
-					return at[0], end
+					return true
 				}
 			}
 		}
 	}
-	return -1, -1
+	return false
 }
 
 // validIBAN checks the checksum of ISO 13616: the rearranged number modulo 97 is 1.
@@ -75,7 +75,7 @@ func validCard(text string) bool {
 func (r *reader) diverts(all []sentence, i int) verdict {
 	s := &all[i]
 	own := r.text[s.Start:s.End]
-	if start, _ := payee(own); start < 0 || isExample.MatchString(own) {
+	if !payee(own) || isExample.MatchString(own) {
 		return verdict{}
 	}
 	if s.has(displaces) || s.has(fixed) && s.has(payments) {

@@ -243,7 +243,7 @@ var (
 	}
 	statedTests = []test{
 		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).spills},
-		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack},
+		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack}, {Redirection, (*reader).copiesAll},
 		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes},
 	}
 )
