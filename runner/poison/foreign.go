@@ -48,7 +48,7 @@ func (r *reader) foreign(all []sentence, i int) []foreign {
 	if len(rs) == 0 {
 		return nil
 	}
-	f := foreign{reader: r, next: map[string]reading{}, length: utf8.RuneCountInString(strings.TrimSpace(own)), pours: r.pours(s, false)}
+	f := foreign{reader: r, next: map[string]reading{}, length: utf8.RuneCountInString(strings.TrimSpace(own)), pours: r.pours(s, false), free: r.freeIn(s)}
 	f.tools, f.toolNames = r.foreignTools(own)
 	f.place, f.mail, f.link, f.literal = s.spans(own)
 	if i+1 < len(all) {
@@ -104,6 +104,8 @@ type foreign struct {
 	toolNames []string
 	// place are places of secrets, mail and link addresses, literal other quoted values.
 	place, mail, link, literal []span
+	// free are where arguments that take any text are named.
+	free []span
 	// length is the number of characters of the sentence.
 	length int
 	// pours is set if a secret variable and an argument that takes no secrets are named.
@@ -229,7 +231,16 @@ func (f foreign) concerns() bool {
 
 func (f foreign) takesContext() bool {
 	orders := !f.unmarked && f.of.Kind != KindParameter && f.of.Kind != KindSwitch // a verb's form says so
-	return f.near(partPass, partContext, 50) && (orders || f.pressed() || len(f.mail)+len(f.link) > 0)
+	return f.near(partPass, partContext, 50) && (orders || f.pressed() || len(f.mail)+len(f.link) > 0) || f.expectsContext()
+}
+
+// expectsContext reports whether calls need the conversation in a free argument: "ohne den Gesprächsverlauf in `note`".
+func (f foreign) expectsContext() bool {
+	const beside = 40
+	demanded := slices.ContainsFunc(slices.Concat(f.parts[partMust], f.parts[partOccasion], f.parts[partWithout]), func(s span) bool {
+		return !inOne(s, f.parts[partContext]) // "all" of a conversation is no "every"
+	})
+	return demanded && f.within(f.free, f.parts[partContext], beside)
 }
 
 func (f foreign) shadows() bool {

@@ -230,14 +230,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 // of" a place.
 func (r *reader) contentsInto(all []sentence, i int) bool {
 	const apart, beside = 14, 12
-	var free []span
-	text := r.text[all[i].Start:all[i].End]
-	for _, t := range all[i].Tokens {
-		if r.free(strings.TrimRightFunc(t.Text, func(c rune) bool { return c >= utf8.RuneSelf })) { // Korean adds particles to a word
-			start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-all[i].Start))])
-			free = append(free, span{start, start + utf8.RuneCountInString(t.Raw)})
-		}
-	}
+	free := r.freeIn(&all[i])
 	for _, f := range r.foreign(all, i) {
 		for _, p := range f.place {
 			for _, c := range f.parts[partContents] {
@@ -250,6 +243,18 @@ func (r *reader) contentsInto(all []sentence, i int) bool {
 		}
 	}
 	return false
+}
+
+// freeIn returns where a sentence mentions free arguments, in letters.
+func (r *reader) freeIn(s *sentence) (free []span) {
+	text := r.text[s.Start:s.End]
+	for _, t := range s.Tokens {
+		if r.free(strings.TrimRightFunc(t.Text, func(c rune) bool { return c >= utf8.RuneSelf })) { // Korean adds particles to a word
+			start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-s.Start))])
+			free = append(free, span{start, start + utf8.RuneCountInString(t.Raw)})
+		}
+	}
+	return free
 }
 
 // holds reports whether the argument at i is said to hold the content of the place at a token: "`note`: the lines of
