@@ -195,6 +195,21 @@ var (
 // keyed are parts of the names of tools that handle keys.
 var keyed = phrases("keyed")
 
+// What the name of an argument asks for, and what its tool is for.
+var (
+	dumps         = class("dumps")
+	located       = class("located")
+	possessors    = class("possessors")
+	keys          = class("keys")
+	private       = class("private")
+	environments  = class("environments")
+	variableNouns = class("variableNouns")
+	settings      = class("settings")
+	exchanged     = class("exchanged")
+	connecting    = phrases("connecting")
+	talkative     = phrases("talkative")
+)
+
 // How one account takes the place of another.
 var (
 	displaces = class("displaces")

@@ -82,6 +82,8 @@ type Context struct {
 	// the text describes; "" if none.
 	Free     Names
 	Argument string
+	// Purpose has the words that say what the tool and its server are for; nil if unknown.
+	Purpose Names
 	// Tools are the names of all tools and prompts of the server, Kinds their words.
 	Tools, Kinds Names
 	// Family is the common prefix of all its tools: see FamilyOf. Other names with it are taken for tools of the server.
@@ -138,6 +140,13 @@ func (n Names) AddWords(name string) {
 	}
 }
 
+// AddText puts the words of a text into the set.
+func (n Names) AddText(text string) {
+	for _, word := range words.Of(text) {
+		n.Add(single(word))
+	}
+}
+
 // hasWord reports whether a word is in the set, in the singular or the plural.
 func (n Names) hasWord(word string) bool { return n.Has(single(word)) }
 
@@ -171,12 +180,13 @@ const (
 	maxText  = 4 << 20 // bytes; no more of a whole manifest is read
 	maxQuote = 600     // bytes
 	minText  = 12      // bytes; what is shorter orders nothing
+	minName  = 8       // bytes, of a name
 )
 
 // Read finds the techniques of a text in the order of the text, each at most once, where
 // it is clearest.
 func Read(text string, of Context) []Finding {
-	if len(text) < minText {
+	if len(text) < minText && (of.Kind != KindName || len(text) < minName) {
 		return nil
 	}
 	text = fold(text[:min(len(text), maxText)])
@@ -201,6 +211,9 @@ func Read(text string, of Context) []Finding {
 		}
 		if v.confidence == 0 && of.Kind != KindName && of.Kind != KindValue {
 			technique, v = r.judge(statedTests, sentences, i)
+		}
+		if v.confidence == 0 && i == 0 {
+			technique, v = r.asksByName(s)
 		}
 		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
 			continue

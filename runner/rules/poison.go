@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"encoding/json"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,7 +61,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		}
 		arguments[of].Add(is)
 	})
-	free := freeArguments(m)
+	free, purposes := freeArguments(m), purposesOf(m, named)
 	var all []directive
 	eachText(m, func(of report.Capability, field, is string) {
 		if is == "" || !fresh(is) {
@@ -70,7 +72,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 			kind = poison.KindSwitch
 		}
 		found := poison.Read(is, poison.Context{
-			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, free[of]), Tools: named.tools, Kinds: named.kinds, Family: named.family,
+			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, is, free[of]), Purpose: purposes[of], Tools: named.tools, Kinds: named.kinds, Family: named.family,
 		})
 		hidden := alsoHidden(is, poison.Declared)
 		for _, f := range found {
@@ -110,6 +112,23 @@ func isTool(of report.Capability, field string) bool {
 	return field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt)
 }
 
+// purposesOf returns the words that say what each tool and prompt is for: its name, titles and description, the names of
+// its server and of all tools.
+func purposesOf(m manifest.Manifest, named toolNames) map[report.Capability]poison.Names {
+	all := map[report.Capability]poison.Names{}
+	eachText(m, func(of report.Capability, field, text string) {
+		if field != "name" && field != "title" && field != "description" && field != "annotations.title" {
+			return
+		}
+		if all[of] == nil {
+			all[of] = maps.Clone(named.kinds)
+		}
+		all[of].AddText(text)
+		all[of].AddWords(manifest.Text(m.ServerName))
+	})
+	return all
+}
+
 // reads reports whether the server itself has read a secret of the kind that a place holds, so that a text
 // with that place describes the server.
 func (in Input) reads(of report.Capability, place string) bool {
@@ -120,31 +139,93 @@ func (in Input) reads(of report.Capability, place string) bool {
 	})
 }
 
-// freeArguments returns the arguments of each tool that take any text.
+// freeArguments returns the arguments of each tool and prompt that take any text, also those within others.
 func freeArguments(m manifest.Manifest) map[report.Capability]poison.Names {
 	all := map[report.Capability]poison.Names{}
 	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
-		of := report.Capability{Kind: report.CapabilityTool, Name: item.Name}
-		for name, raw := range manifest.Object(manifest.Object(item.Members["inputSchema"])["properties"]) {
-			if !freeText(manifest.Object(raw)) {
-				continue
+		free := poison.NamesOf()
+		addFree(free, item.Members["inputSchema"], 0)
+		all[report.Capability{Kind: report.CapabilityTool, Name: item.Name}] = free
+	}
+	for _, item := range manifest.Items(report.CapabilityPrompt, m.Prompts) {
+		free := poison.NamesOf()
+		var arguments []map[string]json.RawMessage
+		if json.Unmarshal(item.Members["arguments"], &arguments) == nil {
+			for _, argument := range arguments {
+				free.Add(manifest.Text(argument["name"]))
 			}
-			if all[of] == nil {
-				all[of] = poison.NamesOf()
-			}
-			all[of].Add(name)
 		}
+		all[report.Capability{Kind: report.CapabilityPrompt, Name: item.Name}] = free
 	}
 	return all
 }
 
-// argumentOf returns the free argument that a field of the manifest belongs to; "" for none.
-func argumentOf(field string, free poison.Names) string {
-	of, _, ok := strings.Cut(strings.TrimPrefix(field, "inputSchema.properties."), ".")
-	if !ok || of == field || !free.Has(of) {
+// naming are the keywords of JSON Schema whose members are schemas by name, grouping those with schemas of the same
+// value.
+var (
+	naming   = []string{"properties", "patternProperties", "$defs", "definitions"}
+	grouping = []string{"items", "additionalProperties", "anyOf", "oneOf", "allOf"}
+)
+
+// addFree adds the names of a schema's members that take any text.
+func addFree(free poison.Names, schema json.RawMessage, depth int) {
+	if depth > maxWalk {
+		return
+	}
+	members := manifest.Object(schema)
+	if len(members) == 0 {
+		return
+	}
+	for _, keyword := range naming {
+		for name, raw := range manifest.Object(members[keyword]) {
+			if takesText(raw) {
+				free.Add(name)
+			}
+			addFree(free, raw, depth+1)
+		}
+	}
+	for _, keyword := range grouping {
+		for _, raw := range schemasIn(members[keyword]) {
+			addFree(free, raw, depth+1)
+		}
+	}
+}
+
+// takesText reports whether a schema allows any text, maybe among other values.
+func takesText(schema json.RawMessage) bool {
+	members := manifest.Object(schema)
+	return freeText(members) || slices.ContainsFunc(slices.Concat(schemasIn(members["anyOf"]), schemasIn(members["oneOf"])), func(one json.RawMessage) bool {
+		return freeText(manifest.Object(one))
+	})
+}
+
+// schemasIn returns the schemas of a list, or the only one.
+func schemasIn(raw json.RawMessage) []json.RawMessage {
+	if len(raw) == 0 || raw[0] == 't' || raw[0] == 'f' {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		return list
+	}
+	return []json.RawMessage{raw}
+}
+
+// argumentOf returns the free argument that a text of the manifest belongs to or names; "" for none.
+func argumentOf(field, is string, free poison.Names) string {
+	if last := lastOf(field); slices.Contains(naming, last) || last == "required" || field == "arguments.name" {
+		if free.Has(is) {
+			return is
+		}
 		return ""
 	}
-	return of
+	parts := strings.Split(field, ".")
+	for i := len(parts) - 2; i > 0; i-- {
+		if slices.Contains(naming, parts[i-1]) && free.Has(parts[i]) {
+			return parts[i]
+		}
+	}
+	return ""
 }
 
 // ownWord reports whether a text of the manifest is the name of an argument of the tool, or a value of one.
