@@ -22,6 +22,8 @@ var (
 	percentRun = lazyregexp.New(`(?:%[0-9a-fA-F]{2}){12,}`)
 	base32Run  = lazyregexp.New(`[A-Z2-7]{32,}={0,6}`)
 	binaryRun  = lazyregexp.New(`(?:[01]{8}\s?){12,}`)
+	base85Run  = lazyregexp.New("[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{40,}")
+	ascii85Run = lazyregexp.New(`(?:<~)?[!-uz]{40,}(?:~>)?`)
 	codesRun   = lazyregexp.New(`(?:\d{2,3}[ ,]{1,2}){15,}\d{2,3}`)
 )
 
@@ -50,6 +52,8 @@ var encodings = []struct {
 	{"Morse code", morseRun, fromMorse},
 	{"Braille", brailleRun, fromBraille},
 	{"numbers of letters", ordinalRun, fromOrdinals},
+	{"base85", base85Run, fromBase85},
+	{"Ascii85", ascii85Run, fromAscii85},
 }
 
 // hiddenEncoded finds runs that decode to an instruction, or in a manifest to a command

@@ -19,6 +19,7 @@ var disguises = []struct {
 	{"another letter in place of each", fromSubstitution},
 	{"letters in reverse order", fromReverse},
 	{"letters set apart", fromSpaced},
+	{"letters set apart", fromApart},
 }
 
 // disguised finds an instruction that shows only without the disguise.
