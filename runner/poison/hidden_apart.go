@@ -37,10 +37,10 @@ func setsApart(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 const rfc1924 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
 func fromBase85(run string) string {
-	return fromAscii85(strings.Map(func(r rune) rune { return rune('!' + max(0, strings.IndexRune(rfc1924, r))) }, run))
+	return fromASCII85(strings.Map(func(r rune) rune { return rune('!' + max(0, strings.IndexRune(rfc1924, r))) }, run))
 }
 
-func fromAscii85(run string) string {
+func fromASCII85(run string) string {
 	run = strings.TrimSuffix(strings.TrimPrefix(run, "<~"), "~>")
 	decoded := make([]byte, 4*len(run)+4)
 	n, _, err := ascii85.Decode(decoded, []byte(run), true)

@@ -34,6 +34,6 @@ func FuzzApart(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, text string) {
 		fromApart(text)
 		fromBase85(text)
-		fromAscii85(text)
+		fromASCII85(text)
 	})
 }

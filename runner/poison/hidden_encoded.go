@@ -53,7 +53,7 @@ var encodings = []struct {
 	{"Braille", brailleRun, fromBraille},
 	{"numbers of letters", ordinalRun, fromOrdinals},
 	{"base85", base85Run, fromBase85},
-	{"Ascii85", ascii85Run, fromAscii85},
+	{"Ascii85", ascii85Run, fromASCII85},
 }
 
 // hiddenEncoded finds runs that decode to an instruction, or in a manifest to a command

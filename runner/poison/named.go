@@ -40,7 +40,7 @@ func (r *reader) nounPhrase(s *sentence) (all []string) {
 			return all
 		case t.Kind == words.Place:
 			all = append(all, t.Text)
-		case len(all) == 0 && governing[t.Text] && !held[t.Text] && r.of.Kind != KindName:
+		case len(all) == 0 && r.begins(t.Text):
 			if r.of.Kind != KindValue || !passes[t.Text] {
 				return nil
 			}
@@ -54,16 +54,17 @@ func (r *reader) nounPhrase(s *sentence) (all []string) {
 	return all
 }
 
+// begins reports whether a word is a verb at the beginning of a sentence.
+func (r *reader) begins(word string) bool {
+	return governing[word] && !held[word] && r.of.Kind != KindName
+}
+
 // holdsSecret reports whether a phrase means the content of a file with secrets, a key or the environment, and the tool
 // is not for that.
 func (r *reader) holdsSecret(phrase []string) bool {
 	content := r.contentAt(phrase) >= 0
-	for i := range phrase {
-		for j := i + 1; content && j <= min(len(phrase), i+2); j++ {
-			if of, ok := placeOf(phrase[i:j]); ok && !r.isFor(of.Topics) {
-				return true
-			}
-		}
+	if content && r.holdsPlace(phrase) {
+		return true
 	}
 	if r.isFor(keyed) || r.isFor(connecting) {
 		return false
@@ -71,6 +72,18 @@ func (r *reader) holdsSecret(phrase []string) bool {
 	owned, all := hasAny(phrase, possessors), hasAny(phrase, whole) || hasAny(phrase, everything)
 	key := hasAny(phrase, keys) && hasAny(phrase, private)
 	return key && (content || owned) || hasAny(phrase, environments) && hasAny(phrase, variableNouns) && (owned || all)
+}
+
+// holdsPlace reports whether words of a phrase name a file with secrets that the tool is not for.
+func (r *reader) holdsPlace(phrase []string) bool {
+	for i := range phrase {
+		for j := i + 1; j <= min(len(phrase), i+2); j++ {
+			if of, ok := placeOf(phrase[i:j]); ok && !r.isFor(of.Topics) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // contentAt returns where a phrase means what is in something, or -1. In a sentence, "of" must follow: "text to look
@@ -114,7 +127,7 @@ func (r *reader) holdsTalk(phrase []string) bool {
 		talk = talk || talks[w] && !settings[w] || w == "prompt" && before == "system" || w == "messages" && (exchanged[before] || persons[before]) ||
 			said[w] && hasAny(phrase[max(0, i-4):i], everything)
 	}
-	all := hasAny(phrase, whole) || hasAny(phrase, everything) || hasAny(phrase, possessors) || hasAny(phrase, sofar) || hasAny(phrase, exchanged)
+	all := slices.ContainsFunc([]set{whole, everything, possessors, sofar, exchanged}, func(of set) bool { return hasAny(phrase, of) })
 	return talk && all && !r.isFor(talkative)
 }
 

@@ -205,16 +205,7 @@ func Read(text string, of Context) []Finding {
 	for i := range sentences {
 		s := &sentences[i]
 		r.parse(s)
-		technique, v := r.judge(orderTests, sentences, i)
-		if v.confidence == 0 && of.Kind != KindName {
-			technique, v = r.judgeForeign(sentences, i)
-		}
-		if v.confidence == 0 && of.Kind != KindName && of.Kind != KindValue {
-			technique, v = r.judge(statedTests, sentences, i)
-		}
-		if v.confidence == 0 && i == 0 {
-			technique, v = r.asksByName(s)
-		}
+		technique, v := r.judgeAll(sentences, i)
 		if v.confidence == 0 || v.confidence <= best[technique].Confidence {
 			continue
 		}
@@ -260,6 +251,21 @@ var (
 		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes},
 	}
 )
+
+// judgeAll returns the first technique that sentence i uses, whatever its form and language.
+func (r *reader) judgeAll(all []sentence, i int) (Technique, verdict) {
+	technique, v := r.judge(orderTests, all, i)
+	if v.confidence == 0 && r.of.Kind != KindName {
+		technique, v = r.judgeForeign(all, i)
+	}
+	if v.confidence == 0 && r.of.Kind != KindName && r.of.Kind != KindValue {
+		technique, v = r.judge(statedTests, all, i)
+	}
+	if v.confidence == 0 && i == 0 {
+		return r.asksByName(&all[0])
+	}
+	return technique, v
+}
 
 // judge returns the first technique that sentence i uses.
 func (r *reader) judge(tests []test, all []sentence, i int) (Technique, verdict) {
