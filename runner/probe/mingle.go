@@ -28,7 +28,6 @@ func (s *session) mingle(ctx context.Context, all []*target, most time.Duration)
 	defer cancel()
 	if s.awaitQuiet(ctx) == nil && s.byTurns(ctx, all, end) == nil {
 		s.severally(ctx, all, end)
-		s.interrupt(ctx, all)
 	}
 }
 
