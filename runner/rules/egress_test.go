@@ -40,22 +40,6 @@ func fetching(s server, effects ...profile.Effect) Input {
 	return calledWith(input(s, effects...), "url=https://"+marked+"/notes")
 }
 
-// A service that three others name and use is the server's own: who does not speak of it is no riddle.
-func TestServiceOfOthers(t *testing.T) {
-	var effects []profile.Effect
-	tools := []string{"format_note: Ranks entities of a sector."}
-	for _, name := range []string{"search", "quotes", "news"} {
-		tools = append(tools, name+": Asks Yahoo Finance over the internet.")
-		effects = append(effects, toHost(connect(where(report.PhaseCall, name, report.AttributionInFlight), "tcp", "", 443), "query1.finance.yahoo.com"))
-	}
-	front := server{name: "stocks", tools: tools}
-	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 Info")
-	expect(t, input(front, append(effects, toHost(tls, "collect.evil.test"))...), "EGRESS-001 Medium")
-	expect(t, input(front, append(effects[1:], toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 Medium")
-	front.tools[0] = "format_note: Formats a note. Purely local."
-	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 High")
-}
-
 // unheard is an input of a server that was started by a command and declared nothing.
 func unheard(command string, effects ...profile.Effect) Input {
 	in := input(server{}, effects...)
@@ -242,28 +226,6 @@ func TestOneFindingEach(t *testing.T) {
 	}
 }
 
-// Who names a service goes to its API, and nowhere else.
-func TestNamedService(t *testing.T) {
-	bases := server{name: "bases", tools: []string{"format_note: Lists all accessible Airtable bases."}}
-	to := func(host, address string) profile.Effect {
-		e := connect(call, "tcp", address, 443)
-		e.Host = host
-		return e
-	}
-	expect(t, input(bases, to("api.airtable.com", "28.18.7.7")), "")
-	expect(t, input(bases, to("api.airtable.com.attacker.example", "28.18.7.7")), "EGRESS-001 Medium")
-	expect(t, input(bases, to("api.airtable.com", "93.184.216.34")), "EGRESS-001 Medium") // its own name server's word
-	expect(t, input(silent, to("api.airtable.com", "28.18.7.7")), "EGRESS-001 Medium")
-	byName := server{name: "Asana MCP Server", tools: []string{"format_note: Add a tag to a task"}}
-	expect(t, input(byName, to("app.asana.com", "28.18.7.7")), "")
-	expect(t, input(byName, to("collect.asana.com", "28.18.7.7")), "") // whoever has asana.com has that as well
-	expect(t, input(byName, to("asana.evil.test", "28.18.7.7")), "EGRESS-001 Medium")
-	wiki := server{name: "wiki", tools: []string{"format_note: Search Confluence content."}}
-	expect(t, input(wiki, to("confluence.acme.example", "28.18.7.7")), "") // who hosts it himself has it anywhere
-	accounts := server{name: "accounts", tools: []string{"format_note: Finds accounts in Salesforce."}}
-	expect(t, input(accounts, to("acme.my.salesforce.com", "28.18.7.7")), "") // each customer has a host of its own
-}
-
 // What a call that speaks of the network has left behind is not charged to the next, which does not.
 func TestLeftOverEgress(t *testing.T) {
 	both := server{name: "notes", tools: []string{"format_note: Formats a markdown note.", "fetch: Fetches a URL.", "count: Counts words. No network access."}}
@@ -278,17 +240,6 @@ func TestLeftOverEgress(t *testing.T) {
 		e.Capability.Name, e.AlternativeCause = "count", report.Capability{Kind: report.CapabilityTool, Name: "fetch"}
 	})
 	expect(t, input(both, denied), "EGRESS-001 High")
-}
-
-// Who speaks of an account asks the service that the other tools of the server name and use.
-func TestAccountOfService(t *testing.T) {
-	issues := report.Capability{Kind: report.CapabilityTool, Name: "list_issues"}
-	for about, want := range map[string]string{"Says whose token is used.": "", "Formats a markdown note.": "EGRESS-001 Medium"} {
-		github := server{name: "gh-mini", tools: []string{"format_note: " + about, "list_issues: Lists the issues of a GitHub repository."}}
-		listed := with(toHost(tls, "api.github.com"), func(e *profile.Effect) { e.Capability = issues })
-		expect(t, input(github, listed, toHost(tls, "api.github.com")), want)
-		expect(t, input(github, toHost(tls, "api.github.com")), "EGRESS-001 Medium") // nobody else goes there
-	}
 }
 
 // A server that is called after whoever has a host goes there when it is called, and says nothing of that.
