@@ -62,7 +62,7 @@ type Record struct {
 	counted  map[number]int
 	courses  map[Way]course
 	numbers  []number
-	// Rest summarizes what is not kept.
+	// Rest is a checksum of the data beyond the bounds, which is not kept.
 	Rest Rest
 }
 

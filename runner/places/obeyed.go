@@ -15,8 +15,8 @@ type Obeyed struct {
 	// bases are names of files, below (with slashes) parts of paths, installed extensions of
 	// files among packages: any of them matches.
 	bases, below, installed []string
-	// Topics are the words by which a declaration speaks of it. A topic of several words needs
-	// each of them.
+	// Topics are the words by which a declaration mentions such files. A topic of several words
+	// needs all of them.
 	Topics []string
 	// Project: it belongs to a project like its sources, so many tools write one on request.
 	Project bool

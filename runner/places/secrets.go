@@ -15,8 +15,8 @@ type Secret struct {
 	bases, below []string
 	// around are directories, without a slash at the end, that hold such files among others.
 	around []string
-	// Topics are the words by which a declaration speaks of such files: a
-	// server for Kubernetes reads a kubeconfig. A topic of several words needs each of them.
+	// Topics are the words by which a declaration mentions such files: a server for Kubernetes
+	// reads a kubeconfig. A topic of several words needs all of them.
 	Topics []string
 	// Routine: ordinary tools open it on their own, so that alone shows little.
 	Routine bool

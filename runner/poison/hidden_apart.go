@@ -9,7 +9,7 @@ import (
 // leastApart is the least number of characters set apart that mean anything.
 const leastApart = 24
 
-// fromApart leaves out the sign that stands behind each character of a long run: "r.e.a.d. .t.h.e".
+// fromApart removes a separator that follows every character of a long run: "r.e.a.d. .t.h.e".
 func fromApart(text string) string {
 	runes := []rune(text[:min(len(text), maxDecoded)])
 	var b strings.Builder

@@ -107,7 +107,7 @@ func (s *sentence) isNothingElse(i int) bool {
 	return (t == "nothing" || t == "none" || t == "no") && elses[s.text(i+1)]
 }
 
-// How people are told less than was done.
+// The words of sentences that tell people less than was done.
 var (
 	doings    = class("doings")
 	linking   = class("linking")

@@ -85,7 +85,14 @@ func pairs(draw *rand.Rand, n int) (all [][2]int) {
 func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 	first, exchange := int64(0), len(s.result.Ledger)
 	for i := range calls - 1 {
-		start, err := s.aside(t)
+		c := s.repeated(t)
+		s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
+		s.used.add(t.of, c.Arguments, nil)
+		s.lastID++
+		s.id = nextID(s.id)
+		start, err := s.wire.beside(s.id, map[string]any{
+			"jsonrpc": "2.0", "id": s.id, "method": methods[t.of.Kind], "params": s.withMeta(params(t, c)),
+		})
 		if err != nil {
 			return err
 		}
@@ -98,16 +105,4 @@ func (s *session) atOnce(ctx context.Context, t *target, calls int) error {
 		s.result.Ledger[exchange].SentStart = first
 	}
 	return err
-}
-
-// aside sends a call without waiting for the answer, and returns where it begins in the stream.
-func (s *session) aside(t *target) (start int64, err error) {
-	c := s.repeated(t)
-	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
-	s.used.add(t.of, c.Arguments, nil)
-	s.lastID++
-	s.id = nextID(s.id)
-	return s.wire.beside(s.id, map[string]any{
-		"jsonrpc": "2.0", "id": s.id, "method": methods[t.of.Kind], "params": s.withMeta(params(t, c)),
-	})
 }

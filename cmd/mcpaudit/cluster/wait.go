@@ -14,8 +14,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 )
 
-// noOperatorAfter is the time without a status after which the user is told that the operator may
-// not be running.
+// noOperatorAfter is how long an audit may have no status before the command reports that the
+// operator may not be running.
 const noOperatorAfter = 20 * time.Second
 
 // wait polls an audit until it is decided and shows its progress. It survives short outages of
