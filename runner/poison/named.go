@@ -136,22 +136,12 @@ func (r *reader) holdsTalk(phrase []string) bool {
 func (r *reader) isFor(topics []string) bool {
 	return slices.ContainsFunc(topics, func(topic string) bool {
 		for part := range strings.FieldsSeq(topic) {
-			if !r.of.Purpose.begins(part) {
+			if !r.of.Purpose.begins(part) && !r.of.Kinds.begins(part) {
 				return false
 			}
 		}
 		return true
 	})
-}
-
-// begins reports whether a name in the set begins with a text.
-func (n Names) begins(with string) bool {
-	for name := range n {
-		if strings.HasPrefix(name, single(with)) {
-			return true
-		}
-	}
-	return false
 }
 
 func hasAny(phrase []string, of set) bool {

@@ -17,6 +17,7 @@ package poison
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,7 +86,8 @@ type Context struct {
 	// Purpose has the words that say what the tool and its server are for; nil if unknown.
 	Purpose Names
 	// Tools are the names of all tools and prompts of the server, Kinds their words.
-	Tools, Kinds Names
+	Tools Names
+	Kinds Kinds
 	// Family is the common prefix of all its tools: see FamilyOf. Other names with it are taken for tools of the server.
 	Family string
 }
@@ -147,8 +149,39 @@ func (n Names) AddText(text string) {
 	}
 }
 
-// hasWord reports whether a word is in the set, in the singular or the plural.
-func (n Names) hasWord(word string) bool { return n.Has(single(word)) }
+// begins reports whether a name in the set begins with a word.
+func (n Names) begins(with string) bool {
+	for name := range n {
+		if strings.HasPrefix(name, single(with)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Kinds has the words of many names, sorted: all tools of a server share one.
+type Kinds []string
+
+// KindsOf returns the words of the names.
+func KindsOf(names ...string) Kinds {
+	all := NamesOf()
+	for _, name := range names {
+		all.AddWords(name)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// hasWord reports whether a word is among them, in the singular or the plural.
+func (k Kinds) hasWord(word string) bool {
+	_, has := slices.BinarySearch(k, plain(single(word)))
+	return has
+}
+
+// begins reports whether one of them begins with a word.
+func (k Kinds) begins(with string) bool {
+	at, _ := slices.BinarySearch(k, single(with))
+	return at < len(k) && strings.HasPrefix(k[at], single(with))
+}
 
 func single(word string) string { return strings.TrimSuffix(word, "s") }
 

@@ -3,7 +3,6 @@ package rules
 import (
 	"encoding/json"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		}
 		arguments[of].Add(is)
 	})
-	free, purposes := freeArguments(m), purposesOf(m, named)
+	free, purposes := freeArguments(m), purposesOf(m)
 	var all []directive
 	eachText(m, func(of report.Capability, field, is string) {
 		if is == "" || !fresh(is) {
@@ -86,25 +85,23 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 
 // toolNames holds the names of all tools and prompts, and their words; family is the prefix of all tools' names.
 type toolNames struct {
-	tools, kinds poison.Names
-	family       string
+	tools  poison.Names
+	kinds  poison.Kinds
+	family string
 }
 
 func namesIn(m manifest.Manifest) toolNames {
-	all := toolNames{tools: poison.NamesOf(), kinds: poison.NamesOf()}
-	var tools []string
+	var names, tools []string
 	eachText(m, func(of report.Capability, field, text string) {
 		if !isTool(of, field) {
 			return
 		}
-		all.tools.Add(text)
-		all.kinds.AddWords(text)
+		names = append(names, text)
 		if of.Kind == report.CapabilityTool {
 			tools = append(tools, text)
 		}
 	})
-	all.family = poison.FamilyOf(tools)
-	return all
+	return toolNames{tools: poison.NamesOf(names...), kinds: poison.KindsOf(names...), family: poison.FamilyOf(tools)}
 }
 
 // isTool reports whether a text is the name of a tool or a prompt.
@@ -112,19 +109,19 @@ func isTool(of report.Capability, field string) bool {
 	return field == "name" && (of.Kind == report.CapabilityTool || of.Kind == report.CapabilityPrompt)
 }
 
-// purposesOf returns the words that say what each tool and prompt is for: its name, titles and description, the names of
-// its server and of all tools.
-func purposesOf(m manifest.Manifest, named toolNames) map[report.Capability]poison.Names {
+// purposesOf returns the words that say what each tool and prompt is for: its name, titles and description, and the name
+// of its server.
+func purposesOf(m manifest.Manifest) map[report.Capability]poison.Names {
 	all := map[report.Capability]poison.Names{}
 	eachText(m, func(of report.Capability, field, text string) {
 		if field != "name" && field != "title" && field != "description" && field != "annotations.title" {
 			return
 		}
 		if all[of] == nil {
-			all[of] = maps.Clone(named.kinds)
+			all[of] = poison.NamesOf()
+			all[of].AddWords(manifest.Text(m.ServerName))
 		}
 		all[of].AddText(text)
-		all[of].AddWords(manifest.Text(m.ServerName))
 	})
 	return all
 }
@@ -144,7 +141,10 @@ func freeArguments(m manifest.Manifest) map[report.Capability]poison.Names {
 	all := map[report.Capability]poison.Names{}
 	for _, item := range manifest.Items(report.CapabilityTool, m.Tools) {
 		free := poison.NamesOf()
-		addFree(free, item.Members["inputSchema"], 0)
+		var schema any
+		if json.Unmarshal(item.Members["inputSchema"], &schema) == nil {
+			addFree(free, schema, 0)
+		}
 		all[report.Capability{Kind: report.CapabilityTool, Name: item.Name}] = free
 	}
 	for _, item := range manifest.Items(report.CapabilityPrompt, m.Prompts) {
@@ -168,47 +168,42 @@ var (
 )
 
 // addFree adds the names of a schema's members that take any text.
-func addFree(free poison.Names, schema json.RawMessage, depth int) {
-	if depth > maxWalk {
-		return
-	}
-	members := manifest.Object(schema)
-	if len(members) == 0 {
+func addFree(free poison.Names, schema any, depth int) {
+	members, _ := schema.(map[string]any)
+	if len(members) == 0 || depth > maxWalk {
 		return
 	}
 	for _, keyword := range naming {
-		for name, raw := range manifest.Object(members[keyword]) {
-			if takesText(raw) {
+		named, _ := members[keyword].(map[string]any)
+		for name, one := range named {
+			if takesText(one) {
 				free.Add(name)
 			}
-			addFree(free, raw, depth+1)
+			addFree(free, one, depth+1)
 		}
 	}
 	for _, keyword := range grouping {
-		for _, raw := range schemasIn(members[keyword]) {
-			addFree(free, raw, depth+1)
+		for _, one := range schemasIn(members[keyword]) {
+			addFree(free, one, depth+1)
 		}
 	}
 }
 
 // takesText reports whether a schema allows any text, maybe among other values.
-func takesText(schema json.RawMessage) bool {
-	members := manifest.Object(schema)
-	return freeText(members) || slices.ContainsFunc(slices.Concat(schemasIn(members["anyOf"]), schemasIn(members["oneOf"])), func(one json.RawMessage) bool {
-		return freeText(manifest.Object(one))
+func takesText(schema any) bool {
+	members, _ := schema.(map[string]any)
+	return freeText(members) || slices.ContainsFunc(slices.Concat(schemasIn(members["anyOf"]), schemasIn(members["oneOf"])), func(one any) bool {
+		choice, _ := one.(map[string]any)
+		return freeText(choice)
 	})
 }
 
 // schemasIn returns the schemas of a list, or the only one.
-func schemasIn(raw json.RawMessage) []json.RawMessage {
-	if len(raw) == 0 || raw[0] == 't' || raw[0] == 'f' {
-		return nil
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil {
+func schemasIn(value any) []any {
+	if list, ok := value.([]any); ok {
 		return list
 	}
-	return []json.RawMessage{raw}
+	return []any{value}
 }
 
 // argumentOf returns the free argument that a text of the manifest belongs to or names; "" for none.

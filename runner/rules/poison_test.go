@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -148,5 +149,24 @@ func TestArgumentsThatAskByName(t *testing.T) {
 	} {
 		tool := fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{%s}}}`, tc.tool, tc.description, tc.properties)
 		t.Run(tc.tool+" "+tc.properties, func(t *testing.T) { expect(t, declaring(tool)[0], tc.want) })
+	}
+}
+
+// TestManyTools: reading the directives takes memory in proportion to the number of tools, which share the words of all
+// names.
+func TestManyTools(t *testing.T) {
+	allocated := func(tools int) float64 {
+		in := input(silent)
+		for n := range tools {
+			in.Manifest.Tools = append(in.Manifest.Tools, json.RawMessage(fmt.Sprintf(`{"name":"tool%d_of%d","description":"Tells the time."}`, n, n)))
+		}
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		directives(in)
+		goruntime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	if few, many := allocated(500), allocated(4000); many > 16*few {
+		t.Errorf("8 times the tools took %.1f times the memory: %.0f KiB, %.0f KiB", many/few, few/1024, many/1024)
 	}
 }

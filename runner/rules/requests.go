@@ -100,12 +100,14 @@ func askedOfPerson(text string) string {
 	properties := manifest.Object(manifest.Object(json.RawMessage(rest))["properties"])
 	free := ""
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		field := manifest.Object(properties[name])
-		if !freeText(field) {
+		var field map[string]any
+		if json.Unmarshal(properties[name], &field) != nil || !freeText(field) {
 			continue
 		}
 		free = name
-		if slices.ContainsFunc([]string{words.Spell(name), manifest.Text(field["title"]), manifest.Text(field["description"])}, asksSecret) {
+		title, _ := field["title"].(string)
+		description, _ := field["description"].(string)
+		if slices.ContainsFunc([]string{words.Spell(name), title, description}, asksSecret) {
 			return "that asks a person for a secret in the field " + quoted(name)
 		}
 	}
@@ -124,9 +126,9 @@ var paraphrased = lazyregexp.New(`(?i)(?:\b(?:your|the|these|those|all|deine|ihr
 	`\b(?:digits|code|number)\b[^.!?\n]{0,24}\b(?:back|front|reverse) of (?:the|your) (?:\w+\s+)?card\b|\bcard (?:number|code)\b|\bmother's maiden name\b|\b(?:words|phrase|sentence)\b[^.!?\n]{0,40}\b(?:noted|wrote|written|backed) (?:them |it )?(?:down|up|when)\b`)
 
 // freeText reports whether a person may write anything into a field.
-func freeText(field map[string]json.RawMessage) bool {
-	format := manifest.Text(field["format"])
-	return manifest.Text(field["type"]) == "string" && field["enum"] == nil && field["oneOf"] == nil && (format == "" || format == "password")
+func freeText(field map[string]any) bool {
+	format, _ := field["format"].(string)
+	return field["type"] == "string" && field["enum"] == nil && field["oneOf"] == nil && (format == "" || format == "password")
 }
 
 // entering matches requests to fill something in.
