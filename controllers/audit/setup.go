@@ -2,7 +2,6 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -62,10 +61,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WatchesRawSource(source.Kind(manager.GetCache(), &corev1.Pod{}, r.podHandler())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Options.Concurrency}).
 		Complete(r.Watchdog.Watch(r))
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return errors.Join(manager.Add(&sweeper{r}), manager.Add(&slotSweeper{Reconciler: r}))
+	return errors.Join(err, manager.Add(&sweeper{r}), manager.Add(&slotSweeper{Reconciler: r}))
 }
 
 // requestChanged passes the changes that GenerationChangedPredicate ignores.

@@ -81,7 +81,7 @@ func ServingCache(namespace string) map[client.Object]cache.ByObject {
 func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: k.Namespace, Name: SecretName}}
 	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{request} })
-	err := ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("gate-certificate").
 		Watches(&corev1.Secret{}, one).
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, one).
@@ -91,10 +91,6 @@ func (k *Keeper) SetupWithManager(manager ctrl.Manager) error {
 		})).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(k)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }
 
 // Names are the DNS names of the gate's Service.

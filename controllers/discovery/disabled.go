@@ -25,14 +25,10 @@ type Disabled struct {
 
 // SetupWithManager registers the controller.
 func (d *Disabled) SetupWithManager(manager ctrl.Manager) error {
-	err := ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("clustermcpauditpolicy").
 		For(&v1alpha1.ClusterMCPAuditPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Complete(d)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }
 
 // Reconcile writes the discovery part of one policy's status.

@@ -55,16 +55,12 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	}
 	r.watches = &watches{objects: objects, metadata: only}
 	pass := sweep.After(0)
-	err = ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("clustermcpauditpolicy").
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, pass, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.MCPServerAudit{}, pass, builder.WithPredicates(auditChanged())).
 		WatchesRawSource(sweep.Begin(settle, r.start)).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }
 
 // start lets the watches wake the controller. The first pass runs without: a deleted policy may

@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,15 +33,11 @@ const coalesce = 2 * time.Second
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	wake := sweep.After(coalesce)
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	err := ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("drift").
 		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
 		WatchesMetadata(&corev1.Namespace{}, wake, builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		WatchesRawSource(sweep.Begin(coalesce, r.start)).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }

@@ -55,15 +55,11 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return fmt.Errorf("index exceptions: %w", err)
 	}
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	err = ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.MCPAuditException{}, spec).
 		Watches(&v1alpha1.MCPAuditPolicy{}, r.exceptionsOf(gate.KindPolicy), spec).
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, r.exceptionsOf(gate.KindClusterPolicy), spec).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }
 
 func policyKey(p v1alpha1.PolicyReference) string { return p.Kind + "/" + p.Name }

@@ -61,7 +61,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	r.kept = kept
 	wake := sweep.After(settle)
 	spec := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	err = ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("offline").
 		Watches(&v1alpha1.MCPAuditPolicy{}, wake, spec).
 		Watches(&v1alpha1.ClusterMCPAuditPolicy{}, wake, spec).
@@ -70,8 +70,4 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WatchesRawSource(source.Kind[client.Object](kept, &admissionv1.ValidatingAdmissionPolicyBinding{}, wake)).
 		WatchesRawSource(sweep.Begin(settle, func(_ context.Context, wake func()) { r.Index.Subscribe(wake) })).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }

@@ -38,15 +38,11 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return fmt.Errorf("create client: %w", err)
 	}
 	r.objects, r.watches = objects, &watches{objects: objects}
-	err = ctrl.NewControllerManagedBy(manager).
+	return ctrl.NewControllerManagedBy(manager).
 		Named("policyreport").
 		For(&v1alpha1.MCPServerAudit{}, builder.WithPredicates(r.changesReport())).
 		WatchesRawSource(source.Func(r.start)).
 		Complete(r)
-	if err != nil {
-		return fmt.Errorf("register controller: %w", err)
-	}
-	return nil
 }
 
 // start lets the watches wake the controller.
