@@ -1,81 +1,56 @@
 package plan_test
 
 import (
-	"os"
-	"path/filepath"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/crds"
 )
 
-// field is the part of a structural schema that a default or a range is in.
-type field struct {
-	Default          any
-	Minimum, Maximum *int
-	Enum             []string
-	Properties       map[string]field
-	Items            *field
-	Rules            []struct{ Rule string } `json:"x-kubernetes-validations"`
-}
-
-// probesOf returns the schema of each field "probe" of a CRD.
-func probesOf(t *testing.T, file string) (found []field) {
+// probesOf returns the schema of each field "probe" of a kind.
+func probesOf(t *testing.T, kind string) (found []apiextensionsv1.JSONSchemaProps) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "config", "crd", "bases", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema field `json:"openAPIV3Schema"`
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	var walk func(field)
-	walk = func(f field) {
-		for name, below := range f.Properties {
+	var walk func(apiextensionsv1.JSONSchemaProps)
+	walk = func(of apiextensionsv1.JSONSchemaProps) {
+		for name, below := range of.Properties {
 			if name == "probe" && below.Properties["rounds"].Maximum != nil {
 				found = append(found, below)
 			}
 			walk(below)
 		}
 	}
-	walk(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+	walk(crds.Schema(t, kind, "spec"))
 	return found
 }
 
 // TestCRDs: the markers of the API say the defaults, ranges and words of this package.
 func TestCRDs(t *testing.T) {
-	var calls []string
+	literal := func(value any) apiextensionsv1.JSON { return apiextensionsv1.JSON{Raw: fmt.Appendf(nil, "%#v", value)} }
+	var calls []apiextensionsv1.JSON
 	for _, choice := range report.CallsChoices {
-		calls = append(calls, string(choice))
+		calls = append(calls, literal(choice))
 	}
-	for _, file := range []string{"mcpaudit.dev_mcpserveraudits.yaml", "mcpaudit.dev_clustermcpauditpolicies.yaml"} {
-		probes := probesOf(t, file)
+	for _, kind := range []string{"MCPServerAudit", "ClusterMCPAuditPolicy"} {
+		probes := probesOf(t, kind)
 		if len(probes) == 0 {
-			t.Errorf("%s has no probe with a range", file)
+			t.Errorf("%s has no probe with a range", kind)
 		}
 		for _, probe := range probes {
 			rounds, most, timeout := probe.Properties["rounds"], probe.Properties["maxCallsPerTool"], probe.Properties["callTimeout"]
-			got := []any{*rounds.Minimum, *rounds.Maximum, *most.Minimum, *most.Maximum, timeout.Rules[0].Rule, probe.Properties["calls"].Enum}
-			want := []any{1, plan.MaxRounds, 1, plan.MaxMaxCallsPerTool, "duration(self) >= duration('1s') && duration(self) <= duration('10m')", calls}
+			got := []any{*rounds.Minimum, *rounds.Maximum, *most.Minimum, *most.Maximum, timeout.XValidations[0].Rule, probe.Properties["calls"].Enum}
+			want := []any{1.0, float64(plan.MaxRounds), 1.0, float64(plan.MaxMaxCallsPerTool), "duration(self) >= duration('1s') && duration(self) <= duration('10m')", calls}
 			if rounds.Default != nil { // a policy's template leaves them to the audits
-				got = append(got, rounds.Default, most.Default, timeout.Default)
-				want = append(want, float64(plan.DefaultRounds), float64(plan.DefaultMaxCallsPerTool), plan.DefaultCallTimeout.String())
+				got = append(got, *rounds.Default, *most.Default, *timeout.Default)
+				want = append(want, literal(plan.DefaultRounds), literal(plan.DefaultMaxCallsPerTool), literal(plan.DefaultCallTimeout.String()))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: the probe has another default or range (-want +got):\n%s", file, diff)
+				t.Errorf("%s: the probe has another default or range (-want +got):\n%s", kind, diff)
 			}
 		}
 	}

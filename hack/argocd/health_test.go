@@ -4,7 +4,6 @@ package argocd
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +12,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/test/crds"
 )
 
 // The health of Argo CD.
@@ -240,22 +239,8 @@ func TestEachKindIsCustomized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crds, err := filepath.Glob("../../config/crd/bases/*.yaml")
-	if err != nil || len(crds) == 0 {
-		t.Fatalf("no CRDs: %v", err)
-	}
-	for _, path := range crds {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var crd struct {
-			Spec struct{ Names struct{ Kind string } }
-		}
-		if err := yaml.Unmarshal(raw, &crd); err != nil {
-			t.Fatal(err)
-		}
-		if kind := crd.Spec.Names.Kind; !strings.Contains(string(text), "resource.customizations.health.mcpaudit.dev_"+kind+"=health.lua\n") {
+	for kind := range crds.All(t) {
+		if !strings.Contains(string(text), "resource.customizations.health.mcpaudit.dev_"+kind+"=health.lua\n") {
 			t.Errorf("kustomization.yaml has no script for %s", kind)
 		}
 	}

@@ -1,42 +1,19 @@
 package docs
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"github.com/mcpaudit/mcpaudit/test/crds"
 )
 
 // columns returns the columns of `kubectl get` for each of our kinds, with and without -o wide.
 func columns(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "config", "crd", "bases", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no CRDs: %v", err)
-	}
 	headers := map[string]bool{}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var crd struct {
-			Spec struct {
-				Versions []struct {
-					AdditionalPrinterColumns []struct {
-						Name     string
-						Priority int
-					}
-				}
-			}
-		}
-		if err := yaml.Unmarshal(content, &crd); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	for _, crd := range crds.All(t) {
 		for _, version := range crd.Spec.Versions {
 			narrow, wide := []string{"NAME"}, []string{"NAME"}
 			for _, column := range version.AdditionalPrinterColumns {

@@ -2,16 +2,14 @@ package cluster_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/mcpaudit/mcpaudit/runner/render"
+	"github.com/mcpaudit/mcpaudit/test/crds"
 	"github.com/mcpaudit/mcpaudit/test/golden"
 )
 
@@ -87,22 +85,8 @@ func compare(t *testing.T, name string, o outcome) {
 // The columns of list have the names of the CRD's printer columns, or show what those
 // cannot.
 func TestColumns(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "crd", "bases", "mcpaudit.dev_mcpserveraudits.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				AdditionalPrinterColumns []struct{ Name string }
-			}
-		}
-	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
 	known := []string{"NAMESPACE", "NAME", "FINDINGS", "DRIFT", "TRIGGER"}
-	for _, column := range crd.Spec.Versions[0].AdditionalPrinterColumns {
+	for _, column := range crds.All(t)["MCPServerAudit"].Spec.Versions[0].AdditionalPrinterColumns {
 		known = append(known, strings.ToUpper(column.Name))
 	}
 	heads, _, _ := strings.Cut(team(t).call("list", "-A", "-o", "wide").stdout, "\n")
