@@ -154,17 +154,7 @@ func TestManyTools(t *testing.T) {
 }
 
 func TestEncodeHoldsTheCaps(t *testing.T) {
-	encoded, err := Encode(hostile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(encoded) > MaxBytes {
-		t.Errorf("%d bytes, more than %d", len(encoded), MaxBytes)
-	}
-	r, err := Decode(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded, r := roundTrip(t, hostile())
 	if r.Verdict != VerdictInconclusive || r.Reason != ReasonReportTruncated {
 		t.Errorf("a truncated report is %s, %s", r.Verdict, r.Reason)
 	}
