@@ -100,7 +100,15 @@ func (p Plan) check() error {
 
 // known accepts an empty word, which stands for the default.
 func known[T ~string](field string, word T, words []T) error {
-	return demand(word == "" || slices.Contains(words, word), "%s: invalid value %q (want one of %q)", field, word, words)
+	if word == "" {
+		return nil
+	}
+	return OneOf(field, word, words...)
+}
+
+// OneOf returns an error unless a setting has one of the words.
+func OneOf[T ~string](key string, word T, words ...T) error {
+	return demand(slices.Contains(words, word), "%s: invalid value %q (want one of %q)", key, word, words)
 }
 
 func demand(holds bool, format string, args ...any) error {

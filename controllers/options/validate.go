@@ -3,7 +3,6 @@ package options
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +70,10 @@ func (o *Options) Validate() error {
 		plan.Within("slots.total", o.Slots, 1, maxSlots),
 		plan.Within("slots.perNamespace", o.NamespaceSlots, 1, o.Slots),
 		plan.Within("workers", o.Concurrency, 1, maxWorkers),
-		choice("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
-		choice("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
-		choice("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
-		choice("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever, PolicyReportsDisabled),
+		plan.OneOf("userNamespaces", o.UserNamespaces, UserNamespacesAuto, UserNamespacesAlways, UserNamespacesNever),
+		plan.OneOf("gate.certificate", o.GateCertificate, CertificateManaged, CertificateExternal),
+		plan.OneOf("discovery", o.Discovery, DiscoveryAuto, DiscoveryDisabled),
+		plan.OneOf("policyReports", o.PolicyReports, PolicyReportsAuto, PolicyReportsNever, PolicyReportsDisabled),
 		o.Registries.Validate(),
 		o.validateAllowed(),
 	)
@@ -111,9 +110,9 @@ func (o *Options) validateAttestation() []error {
 
 // validateAllowed checks the section allowed and the names of the runner's pull secrets.
 func (o *Options) validateAllowed() error {
-	problems := []error{choice("allowed.placement", o.Allowed.Placement, PlacementOperator, PlacementAudit)}
+	problems := []error{plan.OneOf("allowed.placement", o.Allowed.Placement, PlacementOperator, PlacementAudit)}
 	for _, network := range o.Allowed.Networks {
-		problems = append(problems, choice("allowed.networks", network, report.NetworkSinkhole, report.NetworkDeny, report.NetworkAllow))
+		problems = append(problems, plan.OneOf("allowed.networks", network, report.NetworkSinkhole, report.NetworkDeny, report.NetworkAllow))
 	}
 	for _, list := range []struct {
 		key   string
@@ -129,13 +128,6 @@ func (o *Options) validateAllowed() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func choice[T ~string](key string, word T, words ...T) error {
-	if slices.Contains(words, word) {
-		return nil
-	}
-	return fmt.Errorf("%s: invalid value %q (want one of %q)", key, word, words)
 }
 
 // optional reports whether a name is a valid object name or empty.
