@@ -27,18 +27,14 @@ func (s *session) approveCommand() *cobra.Command {
 			"approve notes                 # what changed, and the patch for a pull request",
 			"approve notes > pin.yaml      # then: kubectl patch mcpserveraudit notes --type merge --patch-file pin.yaml",
 			"approve notes --apply"),
-		RunE: func(c *cobra.Command, args []string) error { return s.approve(c.Context(), args[0], apply) },
+		RunE: s.connected(func(ctx context.Context, a *api, args []string) error { return s.approve(ctx, a, args[0], apply) }),
 	}
 	c.Flags().BoolVar(&apply, "apply", false, "patch the audit as well; Flux and Argo CD would undo the patch of an audit they manage")
 	return c
 }
 
 // approve prints the patch that pins the manifest, and applies it if asked.
-func (s *session) approve(ctx context.Context, name string, apply bool) error {
-	a, err := s.connection.open(s)
-	if err != nil {
-		return err
-	}
+func (s *session) approve(ctx context.Context, a *api, name string, apply bool) error {
 	audit, err := a.audit(ctx, name)
 	if err != nil {
 		return err

@@ -91,6 +91,17 @@ func (s *session) examples(commands ...string) string {
 	return "  " + s.name + " " + strings.Join(commands, "\n  "+s.name+" ")
 }
 
+// connected returns the RunE of a command that talks to the API server.
+func (s *session) connected(run func(ctx context.Context, a *api, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		a, err := s.connection.open(s)
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), a, args)
+	}
+}
+
 func (s *session) stdout() io.Writer { return s.root.OutOrStdout() }
 func (s *session) stderr() io.Writer { return s.root.ErrOrStderr() }
 

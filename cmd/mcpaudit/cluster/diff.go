@@ -21,21 +21,17 @@ func (s *session) diffCommand() *cobra.Command {
 		Long: `Show the changes since the baseline, or between two MCPAuditReports by their names,
 which the command show lists.`,
 		Example: s.examples("diff notes", "diff notes -o json", "diff notes-7f0c2a1b44 notes-90d1e2c3a5"),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := s.connection.open(s)
-			if err != nil {
-				return err
-			}
+		RunE: s.connected(func(ctx context.Context, a *api, args []string) error {
 			find := a.sinceBaseline
 			if len(args) == 2 {
 				find = a.between
 			}
-			d, err := find(c.Context(), args)
+			d, err := find(ctx, args)
 			if err != nil {
 				return err
 			}
 			return cli.WriteDifference(s.stdout(), d, output)
-		},
+		}),
 	}
 	cli.Output(c, &output, "table", "json")
 	return c

@@ -22,7 +22,7 @@ func (s *session) listCommand() *cobra.Command {
 		Use: "list", Short: "List the audits and their verdicts", Args: cli.Args(0, 0),
 		Long:    "List the audits and their verdicts. FINDINGS counts by severity: 1C 2H 3M 4L 5I, from Critical to Info.",
 		Example: s.examples("list", "list -A -o wide", "list -l team=search -o name"),
-		RunE:    func(c *cobra.Command, _ []string) error { return l.run(c.Context(), s) },
+		RunE:    s.connected(func(ctx context.Context, a *api, _ []string) error { return l.run(ctx, s, a) }),
 	}
 	c.Flags().BoolVarP(&l.all, "all-namespaces", "A", false, "list the audits of all namespaces")
 	c.Flags().StringVarP(&l.selector, "selector", "l", "", "list only audits with these labels, as in kubectl get -l")
@@ -35,11 +35,7 @@ type listing struct {
 	selector, output string
 }
 
-func (l *listing) run(ctx context.Context, s *session) error {
-	a, err := s.connection.open(s)
-	if err != nil {
-		return err
-	}
+func (l *listing) run(ctx context.Context, s *session, a *api) error {
 	namespace := a.namespace
 	if l.all {
 		namespace = ""

@@ -27,17 +27,13 @@ func (s *session) logsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs NAME", Short: "Print the logs of the audit in progress", Args: cli.Args(1, 1), ValidArgsFunction: s.completeAudit,
 		Example: s.examples("logs notes", "logs notes -f"),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := s.connection.open(s)
+		RunE: s.connected(func(ctx context.Context, a *api, args []string) error {
+			pod, err := l.find(ctx, s, a, args[0])
 			if err != nil {
 				return err
 			}
-			pod, err := l.find(c.Context(), s, a, args[0])
-			if err != nil {
-				return err
-			}
-			return l.print(c.Context(), s, a, pod)
-		},
+			return l.print(ctx, s, a, pod)
+		}),
 	}
 	c.Flags().BoolVarP(&l.follow, "follow", "f", false, "wait for the audit Pod, and follow the logs until it ends")
 	return c

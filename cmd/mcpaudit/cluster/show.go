@@ -24,17 +24,13 @@ func (s *session) showCommand() *cobra.Command {
 		Long: `Show a verdict and why: findings, coverage, drift, history. The output wide has all
 that was observed; json and the others are the report, as of mcpaudit run -o.`,
 		Example: s.examples("show notes", "show notes -o wide", "show notes -o json > report.json", "show notes -o sarif > notes.sarif"),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := s.connection.open(s)
+		RunE: s.connected(func(ctx context.Context, a *api, args []string) error {
+			audit, err := a.audit(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			audit, err := a.audit(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return s.show(c.Context(), a, audit, output)
-		},
+			return s.show(ctx, a, audit, output)
+		}),
 	}
 	cli.Output(c, &output, outputs()...)
 	return c
