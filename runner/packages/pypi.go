@@ -30,29 +30,47 @@ type pypiReport struct {
 	} `json:"install"`
 }
 
-// startNothing keeps the pip of the virtual environment from starting a program: with --only-binary it takes no source from an
-// index, but builds what a package needs by a URL all the same.
-const startNothing = `import sys
-if sys.prefix != sys.base_prefix:
+// guard is the sitecustomize.py of the pip of the virtual environment %[1]q. It keeps pip from starting a program: with --only-binary
+// pip takes no source from an index, but builds what a package needs by a URL all the same. It also keeps pip from changing a file
+// outside the environment, its temporary directory %[2]q and its cache: pip creates a script of any name that a wheel gives it,
+// even "/home/me/.profile".
+const guard = `import os, sys
+if os.path.realpath(sys.prefix) == os.path.realpath(%[1]q):
+    starts = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty")
+    changes = {"os.mkdir": 1, "os.remove": 1, "os.rmdir": 1, "os.chmod": 1, "os.chown": 1, "os.truncate": 1, "os.utime": 1, "os.setxattr": 1,
+        "os.removexattr": 1, "os.rename": 2, "os.link": 2, "os.symlink": 2}
+    cache = os.environ.get("PIP_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pip")
+    within = tuple(os.path.realpath(at) + os.sep for at in (%[1]q, %[2]q, cache))
+    def changed(event, args):
+        if event == "open":
+            return args[:1] if args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND) else ()
+        return args[1:2] if event == "os.symlink" else args[:changes.get(event, 0)]
     def hook(event, args):
-        if event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"):
+        if event in starts:
             raise PermissionError("a package that has to be built is not installed")
+        for path in changed(event, args):
+            if isinstance(path, int) or os.fspath(path) in (os.devnull, os.fsencode(os.devnull)):
+                continue
+            path = os.fsdecode(path)
+            real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            if not (real + os.sep).startswith(within):
+                raise PermissionError("a package is not installed that changes a file outside its own directory: %%.200r" %% path)
     sys.addaudithook(hook)
 `
 
 // installPyPI makes a virtual environment, as uvx does: a variable for the path of modules would make each
 // audit Inconclusive (CodeLoaded). It installs only wheels, because building a source distribution runs its code.
 func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
-	venv, said := filepath.Join(dir, "venv"), filepath.Join(dir, "installed.json")
-	python := filepath.Join(venv, "bin", "python")
-	guard := filepath.Join(dir, "guard")
-	if err := runPython(ctx, dir, "", "venv", "--without-pip", venv); err != nil {
+	venv, guarded, temporary := filepath.Join(dir, "venv"), filepath.Join(dir, "guard"), filepath.Join(dir, "tmp")
+	python, said := filepath.Join(venv, "bin", "python"), filepath.Join(temporary, "installed.json")
+	if err := errors.Join(os.Mkdir(temporary, 0o700), runPython(ctx, dir, "", "venv", "--without-pip", venv)); err != nil {
 		return i, nil, err
 	}
-	if err := errors.Join(os.Mkdir(guard, 0o755), os.WriteFile(filepath.Join(guard, "sitecustomize.py"), []byte(startNothing), 0o644)); err != nil {
+	hook := fmt.Sprintf(guard, venv, temporary)
+	if err := errors.Join(os.Mkdir(guarded, 0o755), os.WriteFile(filepath.Join(guarded, "sitecustomize.py"), []byte(hook), 0o644)); err != nil {
 		return i, nil, err
 	}
-	if err := runPython(ctx, dir, guard, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+	if err := runPython(ctx, dir, guarded, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
 		"--only-binary", ":all:", "--report", said, "--", p.spec()); err != nil {
 		return i, nil, err
 	}
@@ -87,7 +105,7 @@ func pypiLocked(text []byte) (all []locked, err error) {
 func runPython(ctx context.Context, dir, path, module string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...)
 	cmd.Dir = dir // with -m the working directory comes before the standard library, and the user's may be a checkout of somebody hostile
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+path)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "TMPDIR="+filepath.Join(dir, "tmp"))
 	said, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
