@@ -20,11 +20,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
-// Bounds on an unpacked bundle: the number of files and directories, the total bytes, and the bytes of its manifest.
+// Bounds on an unpacked bundle: the number of files and directories, the total bytes, and the bytes of its manifest and of its command.
 const (
 	maxBundleFiles    = 100_000
 	maxBundleBytes    = 1 << 30
 	maxBundleManifest = 1 << 20
+	// maxBundleCommand bounds the arguments and the environment: Linux takes no more (execve(2)).
+	maxBundleCommand = 6 << 20
 )
 
 // bundleManifest holds the used part of the manifest.json of an MCP Bundle (MANIFEST.md of modelcontextprotocol/mcpb, 0.3).
@@ -159,6 +161,8 @@ func extract(entry *zip.File, dir string, most int64) (int64, error) {
 	return n, err
 }
 
+var errTooLong = errors.New("its command and environment are longer than any that can be started")
+
 // launch returns how a client on Linux starts the server of a bundle in a directory, with defaults or plausible values for
 // the user's settings, and decoys for sensitive ones.
 func (m bundleManifest) launch(dir string) (i Installed, err error) {
@@ -178,15 +182,22 @@ func (m bundleManifest) launch(dir string) (i Installed, err error) {
 		return i, errors.New("its manifest.json has no name, or no server.mcp_config.command")
 	}
 	var command []string
+	room := maxBundleCommand
 	for _, word := range append([]string{c.Command}, c.Args...) {
 		text, _ := m.fill(word, dir)
 		command = append(command, text)
+		if room -= len(text); room < 0 {
+			return i, errTooLong
+		}
 	}
 	if _, err := exec.LookPath("python"); err != nil && command[0] == "python" {
 		command[0] = "python3" // as Debian has it
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		value, sensitive := m.fill(c.Env[name], dir)
+		if room -= len(value); room < 0 {
+			return i, errTooLong
+		}
 		if sensitive || decoy.Secret(name) {
 			i.Secrets = append(i.Secrets, name)
 		} else {

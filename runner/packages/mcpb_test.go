@@ -114,3 +114,29 @@ func FuzzBundleManifest(f *testing.F) {
 		}
 	})
 }
+
+// TestZ2PlaceholdersFillNoMemory: a manifest of 1 MiB does not stand for a command line of gigabytes, in one argument or in many.
+func TestZ2PlaceholdersFillNoMemory(t *testing.T) {
+	value := strings.Repeat("v", 100<<10)
+	for what, args := range map[string][]string{"one": {strings.Repeat("${user_config.a}", 1000)}, "many": slices.Repeat([]string{"${user_config.a}"}, 1000)} {
+		text, err := json.Marshal(map[string]any{
+			"name": "x", "user_config": map[string]any{"a": map[string]any{"type": "string", "default": value}},
+			"server": map[string]any{"mcp_config": map[string]any{"command": "node", "args": args}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m bundleManifest
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		i, err := m.launch("/d")
+		if long := strings.Join(i.programs["x"], ""); len(long) > maxBundleCommand || (err == nil) != (what == "one") {
+			t.Errorf("%s: %d bytes, %v", what, len(long), err)
+		}
+	}
+	filled, _ := Fill(braces, strings.Repeat("{a}", 1000), func(string) (string, bool, bool) { return value, false, true })
+	if len(filled) > maxFilled+3000 {
+		t.Errorf("filled in are %d bytes", len(filled))
+	}
+}

@@ -13,14 +13,19 @@ var (
 	braces = lazyregexp.New(`\{([^{}]+)\}`)
 )
 
-// Fill replaces the placeholders of a text by the values that of returns for their names, and leaves unknown ones.
-// secret: one of the values is a secret.
+// maxFilled bounds the values in a text, in bytes: no kernel takes an argument that is longer (execve(2), MAX_ARG_STRLEN).
+const maxFilled = 128 << 10
+
+// Fill replaces the placeholders of a text by the values that of returns for their names, and leaves unknown ones, and those for
+// which there is no room: a text of a thousand placeholders could stand for gigabytes. secret: one of the values is a secret.
 func Fill(form *lazyregexp.Regexp, text string, of func(name string) (value string, secret, known bool)) (filled string, secret bool) {
+	room := maxFilled
 	filled = form.ReplaceAllStringFunc(text, func(found string) string {
 		value, hidden, known := of(form.FindStringSubmatch(found)[1])
-		if !known {
+		if !known || len(value) > room {
 			return found
 		}
+		room -= len(value)
 		secret = secret || hidden
 		return value
 	})
