@@ -14,7 +14,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
-	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
@@ -28,7 +27,8 @@ func newRun() *cobra.Command {
 			"  npm:NAME[@VERSION]\n" +
 			"  pypi:NAME[==VERSION]\n" +
 			"  registry:NAMESPACE/NAME[@VERSION]    a server of the MCP registry\n" +
-			"  mcpb:FILE, mcpb:https://...          an MCP Bundle",
+			"  mcpb:FILE, mcpb:https://...          an MCP Bundle\n" +
+			"  oci:NAME[:TAG|@DIGEST], oci:./PATH   a container image, an OCI layout or an archive of docker save",
 		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 && o.config == "" && !o.all {
@@ -64,11 +64,18 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	}
 	progress, written := cli.NewProgress(stderr), plan.Command
 	defer progress.Clear()
-	remove, err := o.install(ctx, &plan, progress)
+	of, discard, err := o.unpack(ctx, &plan, progress)
 	if err != nil {
 		return r, err
 	}
-	defer remove()
+	defer discard()
+	if of == nil {
+		remove, err := o.install(ctx, &plan, progress)
+		if err != nil {
+			return r, err
+		}
+		defer remove()
+	}
 	memory, err := o.memoryLimit()
 	if err != nil {
 		return r, err
@@ -78,7 +85,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 		return r, err
 	}
 	defer removeTrace()
-	launcher, err := sandbox.New(plan.Command, dir)
+	launcher, err := newLauncher(of, plan.Command, dir)
 	if err != nil {
 		return r, err
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
 // keep returns what stays visible whatever the rules say: the working directory, the
@@ -49,6 +50,22 @@ func keep(dir, program string, args, searched []string) []string {
 	}
 	slices.Sort(kept)
 	return slices.Compact(kept)
+}
+
+// kept returns what of the machine stays visible to this launcher's server.
+func (l *Launcher) kept() []string {
+	if l.image != nil {
+		return nil
+	}
+	program, err := shim.Lookup(l.command)
+	if err != nil {
+		program = "" // the shim will say so
+	}
+	named := l.command
+	if l.Named != nil { // the rest is somebody else's, who names nothing of the user's
+		named = l.Named
+	}
+	return keep(l.dir, program, named, filepath.SplitList(os.Getenv("PATH")))
 }
 
 // projects lists files and directories that mark the root of a project.

@@ -42,8 +42,8 @@ type root struct {
 	readOnly error
 }
 
-// build mounts everything below r.dir/root.
-func (r *root) build() error {
+// memory mounts the memory for what the server writes.
+func (r *root) memory() error {
 	if err := unix.Mount("tmpfs", r.dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, writable); err != nil {
 		return fmt.Errorf("mount memory for what the server writes: %w", err)
 	}
@@ -52,7 +52,12 @@ func (r *root) build() error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, "empty"), nil, 0o444); err != nil {
+	return os.WriteFile(filepath.Join(r.dir, "empty"), nil, 0o444)
+}
+
+// build mounts everything below r.dir/root.
+func (r *root) build() error {
+	if err := r.memory(); err != nil {
 		return err
 	}
 	// pivot_root(2) wants a mount point.
@@ -305,6 +310,11 @@ func (r *root) overlay(path string, stat *syscall.Stat_t) error {
 	if err := give(); err != nil {
 		return err
 	}
+	return mountOverlay(layer, below.name, r.at(path))
+}
+
+// mountOverlay mounts an overlay whose changes go to layer/upper.
+func mountOverlay(layer, below, at string) error {
 	if err := os.Mkdir(filepath.Join(layer, "work"), 0o700); err != nil {
 		return err
 	}
@@ -313,11 +323,11 @@ func (r *root) overlay(path string, stat *syscall.Stat_t) error {
 	if err := os.Chdir(layer); err != nil {
 		return err
 	}
-	options := "upperdir=upper,workdir=work,lowerdir=" + below.name
+	options := "upperdir=upper,workdir=work,lowerdir=" + below
 	if os.Getuid() != 0 || inUserNamespace() {
 		options += ",userxattr"
 	}
-	return unix.Mount("overlay", r.at(path), "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+	return unix.Mount("overlay", at, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
 // lower is the lower layer of an overlay, by a name without a comma or colon.

@@ -34,12 +34,14 @@ const (
 type owner struct {
 	// namespaces are the user namespaces of the maps, by the ids of who owns a tree.
 	namespaces map[[2]uint32]*os.File
+	// uid and gid are the server's in its user namespace, for files of ours.
+	uid, gid int
 }
 
 // newOwner returns an owner if the machine's root starts the server, and nil otherwise.
 // The error says why the given directories cannot be mapped.
 func newOwner(dirs []string) (*owner, error) {
-	if os.Getuid() != 0 || inUserNamespace() {
+	if !mapsIDs() {
 		return nil, nil
 	}
 	o := &owner{namespaces: map[[2]uint32]*os.File{}}
@@ -61,7 +63,7 @@ func (o *owner) own(path string) error {
 	if o == nil {
 		return nil
 	}
-	return os.Lchown(path, serverID, serverID)
+	return os.Lchown(path, serverID+o.uid, serverID+o.gid)
 }
 
 // ownDecoys gives the server its home and what was planted there.
@@ -74,7 +76,7 @@ func (o *owner) ownDecoys(home string, set decoy.Set) error {
 		return err
 	}
 	defer func() { _ = tree.Close() }() // opened for its name only
-	if err := tree.Chown(".", serverID, serverID); err != nil {
+	if err := tree.Chown(".", serverID+o.uid, serverID+o.gid); err != nil {
 		return err
 	}
 	for _, file := range slices.Concat(set.Files, set.Around) {
@@ -86,7 +88,7 @@ func (o *owner) ownDecoys(home string, set decoy.Set) error {
 			return err
 		}
 		for ; name != "."; name = filepath.Dir(name) {
-			if err := tree.Lchown(name, serverID, serverID); err != nil {
+			if err := tree.Lchown(name, serverID+o.uid, serverID+o.gid); err != nil {
 				return err
 			}
 		}
@@ -244,10 +246,23 @@ func (s spec) ids(mapped bool) ids {
 	switch {
 	case !mapped:
 		return rootsOwn
+	case s.Image != nil:
+		return idsOf(s.Image.UID, s.Image.GID)
 	case s.Person.Name != "":
 		return asPerson
 	}
 	return asRoot
+}
+
+// idsOf returns those of a user of an image.
+func idsOf(uid, gid int) ids { return ids(fmt.Sprintf("%d:%d", uid, gid)) }
+
+// ofImage returns the ids of a user of an image; root's for others.
+func (as ids) ofImage() (uid, gid uint32) {
+	if _, err := fmt.Sscanf(string(as), "%d:%d", &uid, &gid); err != nil {
+		return 0, 0
+	}
+	return uid, gid
 }
 
 // userNamespace sets the server's user namespace, which only root needs: without root the outer
@@ -259,6 +274,12 @@ func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 	ids := []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}}
 	attr.Credential = &syscall.Credential{}
 	switch as {
+	case rootsOwn:
+	default: // of an image
+		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
+		uid, gid := as.ofImage()
+		attr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+		attr.AmbientCaps = allCapabilities() // as for a person
 	case asRoot:
 		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
 	case asPerson:

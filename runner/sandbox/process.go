@@ -68,7 +68,7 @@ func (p *process) OutOfMemory() bool { return p.box.starved }
 // what to do about it; "" if it can, or nobody could.
 func (p *process) Withheld(path string) string {
 	info, err := os.Stat(path)
-	if err != nil || unix.Access(path, unix.R_OK) != nil || places.WithinAny(path, []string{"/proc", "/sys", "/dev"}) {
+	if p.box.image || err != nil || unix.Access(path, unix.R_OK) != nil || places.WithinAny(path, []string{"/proc", "/sys", "/dev"}) {
 		return "" // the sandbox mounts the kernel's files itself
 	}
 	dir := path

@@ -38,6 +38,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/image"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lasting"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
@@ -76,6 +77,8 @@ type Launcher struct {
 
 	// bindOnly has the sandbox act as if the kernel refused overlays.
 	bindOnly bool
+	// image has the files that the server sees; nil for the machine's.
+	image    *image.Image
 	command  []string
 	dir      string
 	home     string
@@ -147,7 +150,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	if how.Person {
 		as = l.person
 	}
-	how.Env = slices.Concat(l.Env, how.Env, as.env(l.Env))
+	how.Env = slices.Concat(l.imageEnv(how.Untold), l.Env, how.Env, as.env(l.Env))
 	if as.Home != l.home {
 		cfg.Alias = as.Home
 	}
@@ -183,28 +186,13 @@ type box struct {
 	// view holds the machine's files that the server sees, without what is mounted over them.
 	view    view
 	starved bool
+	// image: the server sees none of the machine's files.
+	image bool
 	// captures come from the outer stage; nil where it has no sinkhole.
 	captures  chan sinkhole.Capture
 	abandoned chan struct{}
 	// deaf: the outer stage could not be told of a call.
 	deaf bool
-}
-
-// Open opens a file of the machine that the server is shown. At any other path the server has a file of its own, and the
-// machine may have another one.
-func (l *Launcher) Open(path string) (audit.File, error) {
-	file, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(file)
-	if err == nil && (!info.Mode().IsRegular() || l.view.withholds(path) || l.view.withholds(file)) {
-		err = &os.PathError{Op: "open", Path: path, Err: os.ErrPermission}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(file)
 }
 
 // begin starts the outer stage.
@@ -230,7 +218,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(os.Environ(), l.home, append(how.Decoys.Env(), l.networkEnv(how.Untold)...))
+	b.cmd.Env = environment(l.environ(), l.home, append(how.Decoys.Env(), l.networkEnv(how.Untold)...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
@@ -252,28 +240,20 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		_ = b.cmd.Wait() // its state says more
 		close(b.gone)
 	}()
-	program, err := shim.Lookup(l.command)
-	if err != nil {
-		program = "" // the shim will say so
-	}
-	named := l.command
-	if l.Named != nil { // the rest is somebody else's, who names nothing of the user's
-		named = l.Named
-	}
-	kept := keep(l.dir, program, named, filepath.SplitList(os.Getenv("PATH")))
+	kept := l.kept()
 	command, dir := l.command, l.dir
 	if how.Script != nil {
 		command, dir = how.Script.Command, how.Script.Dir
 	}
 	plan := spec{
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: dir, Home: l.home, Decoys: *how.Decoys, Command: command,
-		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: trace.Wrap(cfg, nil), Again: l.state != nil,
+		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: l.tracerOf(trace.Wrap(cfg, nil)), Image: l.image, Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, noParent), Host: l.host,
 	}
 	if how.Person {
 		plan.Person = l.person
 	}
-	b.view = plan.view(nil)
+	b.view, b.image = plan.view(nil), l.image != nil
 	l.view = b.view
 	if table, err := os.ReadFile("/proc/net/unix"); err == nil {
 		plan.Sockets = sockets(string(table))

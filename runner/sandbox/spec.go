@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/image"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -44,6 +45,8 @@ type spec struct {
 	Host    string   `json:"host"`
 	// Person is who the server is, where it is not the user who started the audit.
 	Person person `json:"person"`
+	// Image has the files that the server sees; nil for the machine's.
+	Image *image.Image `json:"image"`
 }
 
 // noParent is the Parent of a server that no client has started.

@@ -115,14 +115,21 @@ func outer([]string) (int, error) {
 // prepare builds the root that the server will see, or takes over that of an earlier
 // run, and hands it on for the next. It makes our own files in it again: the server
 // may have removed them. It reports whether the server's own id has the files.
-func prepare(s spec, network *sinkholeNetwork) (mapped bool, err error) {
+func prepare(s spec, network *sinkholeNetwork) (owned bool, err error) {
 	r := &root{dir: s.Mount, private: s.Private, sockets: s.Sockets}
 	if s.BindOnly {
 		r.readOnly = errors.New("overlays are not to be used: the server cannot change any file of the machine")
 	}
 	// What else the command names has no say: a link in a repository may lead anywhere.
-	if r.owner, err = newOwner([]string{s.Dir, s.Home}); err != nil {
+	mapped := []string{s.Dir, s.Home}
+	if s.Image != nil {
+		mapped = nil // its files have their owners already
+	}
+	if r.owner, err = newOwner(mapped); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%s\n", notePrefix, r.owner.note(err))
+	}
+	if r.owner != nil && s.Image != nil {
+		r.owner.uid, r.owner.gid = s.Image.UID, s.Image.GID
 	}
 	return r.owner != nil, r.furnish(s, network)
 }
@@ -130,10 +137,13 @@ func prepare(s spec, network *sinkholeNetwork) (mapped bool, err error) {
 func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	plant := s.Decoys.Plant
 	var err error
-	if s.Again {
+	switch {
+	case s.Again:
 		err = attach(os.NewFile(leftFD, "state"), s.Mount)
 		plant = s.Decoys.Replant
-	} else {
+	case s.Image != nil:
+		err = r.fromImage(*s.Image)
+	default:
 		err = r.fromMachine(s)
 	}
 	if err != nil {

@@ -1,0 +1,147 @@
+// Package image gets container images from registries, OCI layouts and archives, and unpacks them. Whoever built an image
+// may be hostile: nothing is written outside of the directory that it is unpacked into.
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/mcpaudit/mcpaudit/api/report"
+)
+
+// Prefix begins a reference to an image: a name in a registry, or a path that begins with "/" or ".".
+const Prefix = "oci:"
+
+const (
+	// timeout bounds how long it may take to get and unpack an image.
+	timeout = 10 * time.Minute
+	// maxSaid bounds an error about an image in bytes: registries write parts of it.
+	maxSaid = 500
+)
+
+// Image is an unpacked image.
+type Image struct {
+	// Name is the image's in its registry, or a path, and Tag the one that it was found by; "" for a digest or a path.
+	Name, Tag string
+	// Digest is that of the platform's manifest. An archive of an older "docker save" has none: there it is that of the
+	// config, which Docker shows as the image's ID.
+	Digest string
+	// Root is the directory with its files.
+	Root string
+	// Entrypoint, Cmd and Env ("NAME=value") are those of its config.
+	Entrypoint, Cmd, Env []string
+	// Dir is the working directory, without links.
+	Dir string
+	// UID and GID are the ids of its user.
+	UID, GID int
+}
+
+// Owner returns the ids that own a file of the image on this machine.
+type Owner func(uid, gid int) (int, int)
+
+// Get gets the image that a reference without Prefix names, and unpacks it into a new directory. With a nil owner, its files
+// belong to the user of this process.
+func Get(ctx context.Context, reference, dir string, own Owner) (Image, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	of, err := get(ctx, reference, dir, own)
+	switch {
+	case ctx.Err() != nil:
+		return of, fmt.Errorf("get image %s: %w", reference, ctx.Err())
+	case err != nil:
+		return of, fmt.Errorf("get image %s: %s", reference, report.Cut(strings.Join(strings.Fields(err.Error()), " "), maxSaid))
+	}
+	return of, nil
+}
+
+func get(ctx context.Context, reference, dir string, own Owner) (of Image, err error) {
+	find := fromRegistry
+	if strings.HasPrefix(reference, "/") || strings.HasPrefix(reference, ".") {
+		find = fromPath
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return of, err
+	}
+	from, err := find(ctx, reference, filepath.Join(dir, "archive"))
+	if err != nil {
+		return of, err
+	}
+	config, err := from.config()
+	if err != nil {
+		return of, err
+	}
+	of = Image{
+		Name: from.name, Tag: from.tag, Digest: from.digest, Root: filepath.Join(dir, "root"),
+		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Env: config.Config.Env,
+	}
+	u, err := newUnpacker(of.Root, own)
+	if err != nil {
+		return of, err
+	}
+	defer func() { _ = u.tree.Close() }() // opened for its name only
+	if err := u.layers(ctx, from.image, config.RootFS.DiffIDs); err != nil {
+		return of, err
+	}
+	if of.UID, of.GID, err = u.user(config.Config.User); err != nil {
+		return of, err
+	}
+	if of.Dir, err = u.directory(config.Config.WorkingDir); err != nil {
+		return of, err
+	}
+	return of, os.RemoveAll(filepath.Join(dir, "archive"))
+}
+
+// Command returns the command line of a container of the image: arguments replace those of the image.
+func (i Image) Command(arguments []string) ([]string, error) {
+	if len(arguments) == 0 {
+		arguments = i.Cmd
+	}
+	command := slices.Concat(i.Entrypoint, arguments)
+	if len(command) == 0 {
+		return nil, fmt.Errorf("image %s starts no program (it has no entrypoint): name one after it", i.Name)
+	}
+	return command, nil
+}
+
+// Package describes the image in a report.
+func (i Image) Package() report.Package {
+	return report.Package{RegistryType: "oci", Identifier: i.Name, Version: i.Tag, LockDigest: i.Digest, Count: 1}
+}
+
+// fromRegistry finds an image by its name, with the credentials that docker login has stored.
+func fromRegistry(ctx context.Context, reference, _ string) (s source, err error) {
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		return s, errors.New("invalid name (want oci:NAME, oci:NAME:TAG, oci:NAME@sha256:DIGEST or the path of a layout or an archive, which begins with / or .)")
+	}
+	if tag, ok := ref.(name.Tag); ok {
+		s.tag = tag.TagStr()
+	}
+	s.name = ref.Context().Name()
+	found, err := remote.Get(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil {
+		if _, missing := os.Lstat(reference); missing == nil {
+			err = fmt.Errorf("%w; if the local path is meant, write oci:./%s", err, reference)
+		}
+		return s, err
+	}
+	if !found.MediaType.IsIndex() {
+		s.image, err = found.Image()
+		return s, errors.Join(err, s.verify(err == nil))
+	}
+	index, err := found.ImageIndex()
+	if err == nil {
+		s.image, err = choose(index, maxDepth)
+	}
+	return s, errors.Join(err, s.verify(err == nil))
+}

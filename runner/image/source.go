@@ -1,0 +1,142 @@
+package image
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+const (
+	// maxDepth bounds how many indexes may lead to an image.
+	maxDepth = 4
+	// maxLayers and maxConfig (bytes) bound an image.
+	maxLayers = 256
+	maxConfig = 4 << 20
+)
+
+// source is an image that was found and is not unpacked yet.
+type source struct {
+	image             v1.Image
+	name, tag, digest string
+}
+
+// platform is the one whose images run here.
+func platform() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
+
+// choose returns the only image of an index that runs here.
+func choose(index v1.ImageIndex, depth int) (v1.Image, error) {
+	if depth == 0 {
+		return nil, errors.New("its indexes name indexes without end")
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, fmt.Errorf("read its index: %w", err)
+	}
+	fit := fitting(manifest.Manifests)
+	if len(fit) != 1 {
+		return nil, fmt.Errorf("it has %d images for %s, and not one (%s)", len(fit), platform(), listed(manifest.Manifests))
+	}
+	if !fit[0].MediaType.IsIndex() {
+		return index.Image(fit[0].Digest)
+	}
+	below, err := index.ImageIndex(fit[0].Digest)
+	if err != nil {
+		return nil, fmt.Errorf("read its index: %w", err)
+	}
+	return choose(below, depth-1)
+}
+
+// fitting returns the entries of an index that run here. Of several that differ in the variant of the processor, it returns
+// those for any.
+func fitting(all []v1.Descriptor) (fit []v1.Descriptor) {
+	for _, d := range all {
+		same := slices.ContainsFunc(fit, func(f v1.Descriptor) bool { return f.Digest == d.Digest })
+		if !same && runsHere(d) {
+			fit = append(fit, d)
+		}
+	}
+	if anyVariant := slices.DeleteFunc(slices.Clone(fit), func(d v1.Descriptor) bool {
+		return d.Platform != nil && d.Platform.Variant != "" && d.Platform.Variant != "v8"
+	}); len(anyVariant) > 0 {
+		return anyVariant
+	}
+	return fit
+}
+
+// runsHere reports whether an entry of an index may be an image for this machine. BuildKit's attestations are none.
+func runsHere(d v1.Descriptor) bool {
+	if d.Annotations["vnd.docker.reference.type"] != "" || !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
+		return false
+	}
+	return d.Platform == nil || d.Platform.OS == platform().OS && d.Platform.Architecture == platform().Architecture
+}
+
+// listed names the platforms of an index.
+func listed(all []v1.Descriptor) string {
+	var names []string
+	for _, d := range all[:min(len(all), 20)] {
+		if d.Platform != nil {
+			names = append(names, d.Platform.String())
+		}
+	}
+	if len(names) == 0 {
+		return "it names no platforms"
+	}
+	return "it names " + strings.Join(names, ", ")
+}
+
+// verify checks that the image's manifest names its config, and sets the digest.
+func (s *source) verify(found bool) error {
+	if !found {
+		return nil
+	}
+	text, err := s.image.RawManifest()
+	if err != nil {
+		return fmt.Errorf("read its manifest: %w", err)
+	}
+	digest, _, err := v1.SHA256(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	if said, err := s.image.Digest(); err != nil || said != digest {
+		return fmt.Errorf("its manifest has the digest %s, and not %s as its index says", digest, said)
+	}
+	manifest, err := v1.ParseManifest(bytes.NewReader(text))
+	if err != nil {
+		return errors.New("its manifest is no JSON of a manifest")
+	}
+	switch {
+	case manifest.Config.Size > maxConfig:
+		return fmt.Errorf("its config has more than %d bytes", maxConfig)
+	case len(manifest.Layers) > maxLayers:
+		return fmt.Errorf("it has more than %d layers", maxLayers)
+	}
+	config, err := s.image.RawConfigFile()
+	if err != nil {
+		return fmt.Errorf("read its config: %w", err)
+	}
+	if is, _, err := v1.SHA256(bytes.NewReader(config)); err != nil || is != manifest.Config.Digest {
+		return fmt.Errorf("its config has the digest %s, and not %s as its manifest says", is, manifest.Config.Digest)
+	}
+	s.digest = digest.String()
+	return nil
+}
+
+// config returns the image's config.
+func (s *source) config() (*v1.ConfigFile, error) {
+	config, err := s.image.ConfigFile()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read its config: %w", err)
+	case config.OS != platform().OS || config.Architecture != platform().Architecture:
+		return nil, fmt.Errorf("it is for %s/%s, and this machine runs images for %s", config.OS, config.Architecture, platform())
+	case len(config.RootFS.DiffIDs) > maxLayers:
+		return nil, fmt.Errorf("it has more than %d layers", maxLayers)
+	}
+	return config, nil
+}
