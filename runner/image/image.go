@@ -135,13 +135,17 @@ func fromRegistry(ctx context.Context, reference, _ string) (s source, err error
 		}
 		return s, err
 	}
-	if !found.MediaType.IsIndex() {
-		s.image, err = found.Image()
-		return s, errors.Join(err, s.verify(err == nil))
+	if found.MediaType.IsIndex() {
+		index, err := found.ImageIndex()
+		if err != nil {
+			return s, err
+		}
+		err = s.choose(index, maxDepth) // before s is copied
+		return s, err
 	}
-	index, err := found.ImageIndex()
-	if err == nil {
-		s.image, err = choose(index, maxDepth)
+	if s.image, err = found.Image(); err != nil {
+		return s, err
 	}
-	return s, errors.Join(err, s.verify(err == nil))
+	err = s.verify(found.Digest)
+	return s, err
 }

@@ -27,7 +27,8 @@ func fromPath(ctx context.Context, file, dir string) (s source, err error) {
 	case err != nil:
 		return s, err
 	case info.IsDir():
-		return s, s.fromLayout(file)
+		err = s.fromLayout(file)
+		return s, err
 	case !info.Mode().IsRegular():
 		return s, errors.New("it is no file or directory")
 	}
@@ -35,7 +36,8 @@ func fromPath(ctx context.Context, file, dir string) (s source, err error) {
 		return s, fmt.Errorf("it is no archive of an image: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, index)); err == nil {
-		return s, s.fromLayout(dir)
+		err = s.fromLayout(dir)
+		return s, err
 	}
 	if s.image, err = tarball.ImageFromPath(file, nil); err != nil {
 		return s, fmt.Errorf("it is no archive of one image: %w", err)
@@ -57,10 +59,7 @@ func (s *source) fromLayout(dir string) error {
 	if err != nil {
 		return fmt.Errorf("read its index: %w", err)
 	}
-	if s.image, err = choose(images, maxDepth); err != nil {
-		return err
-	}
-	return s.verify(true)
+	return s.choose(images, maxDepth)
 }
 
 // expand unpacks the regular files of an archive.

@@ -28,27 +28,30 @@ type source struct {
 // platform is the one whose images run here.
 func platform() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
 
-// choose returns the only image of an index that runs here.
-func choose(index v1.ImageIndex, depth int) (v1.Image, error) {
+// choose finds the only image of an index that runs here.
+func (s *source) choose(index v1.ImageIndex, depth int) error {
 	if depth == 0 {
-		return nil, errors.New("its indexes name indexes without end")
+		return errors.New("its indexes name indexes without end")
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {
-		return nil, fmt.Errorf("read its index: %w", err)
+		return fmt.Errorf("read its index: %w", err)
 	}
 	fit := fitting(manifest.Manifests)
 	if len(fit) != 1 {
-		return nil, fmt.Errorf("it has %d images for %s, and not one (%s)", len(fit), platform(), listed(manifest.Manifests))
+		return fmt.Errorf("it has %d images for %s, and not one (%s)", len(fit), platform(), listed(manifest.Manifests))
 	}
 	if !fit[0].MediaType.IsIndex() {
-		return index.Image(fit[0].Digest)
+		if s.image, err = index.Image(fit[0].Digest); err != nil {
+			return err
+		}
+		return s.verify(fit[0].Digest)
 	}
 	below, err := index.ImageIndex(fit[0].Digest)
 	if err != nil {
-		return nil, fmt.Errorf("read its index: %w", err)
+		return fmt.Errorf("read its index: %w", err)
 	}
-	return choose(below, depth-1)
+	return s.choose(below, depth-1)
 }
 
 // fitting returns the entries of an index that run here. Of several that differ in the variant of the processor, it returns
@@ -90,11 +93,8 @@ func listed(all []v1.Descriptor) string {
 	return "it names " + strings.Join(names, ", ")
 }
 
-// verify checks that the image's manifest names its config, and sets the digest.
-func (s *source) verify(found bool) error {
-	if !found {
-		return nil
-	}
+// verify checks that the image's manifest has a digest and names the config, and sets the digest.
+func (s *source) verify(said v1.Hash) error {
 	text, err := s.image.RawManifest()
 	if err != nil {
 		return fmt.Errorf("read its manifest: %w", err)
@@ -103,8 +103,8 @@ func (s *source) verify(found bool) error {
 	if err != nil {
 		return err
 	}
-	if said, err := s.image.Digest(); err != nil || said != digest {
-		return fmt.Errorf("its manifest has the digest %s, and not %s as its index says", digest, said)
+	if said != digest {
+		return fmt.Errorf("its manifest has the digest %s, and not %s by which it is named", digest, said)
 	}
 	manifest, err := v1.ParseManifest(bytes.NewReader(text))
 	if err != nil {

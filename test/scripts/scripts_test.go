@@ -46,6 +46,7 @@ func runAll(m *testing.M) int {
 		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave",
 		"./test/servers/go/rugpull", "./test/servers/go/under", "./test/servers/go/fetch", "./test/servers/go/tickets", "./test/servers/go/hints", "./test/servers/go/devices", "./test/servers/go/roadmap")
 	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // images of the tests have no libraries
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		return 1
@@ -71,7 +72,7 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve, "receive": receive, "registry": registry,
+			"exits": exits, "finding": finding, "verdict": verdict, "empty": empty, "carried": carried, "rules": rules, "serve": serve, "receive": receive, "registry": registry, "container": container,
 		},
 	})
 }
