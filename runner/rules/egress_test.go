@@ -40,6 +40,12 @@ func fetching(s server, effects ...profile.Effect) Input {
 	return calledWith(input(s, effects...), "url=https://"+marked+"/notes")
 }
 
+// both is an input of which two tools had the same arguments.
+func both(in Input) Input {
+	in.Arguments[otherTLS.Capability] = in.Arguments[call.Capability]
+	return in
+}
+
 // unheard is an input of a server that was started by a command and declared nothing.
 func unheard(command string, effects ...profile.Effect) Input {
 	in := input(server{}, effects...)
@@ -75,6 +81,9 @@ func TestContacts(t *testing.T) {
 		"what only a browser may":           {fetching(fetcher, toMark, toHost(tls, "update.googleapis.com")), "EGRESS-003 Medium"},
 		"the same host, by another tool":    {fetching(silent, toHost(otherTLS, marked)), "EGRESS-001 Medium: Tool other"},
 		"the same host, at idle":            {fetching(silent, toHost(idleTLS, marked)), "EGRESS-005 Medium"},
+		"declared, and late, at idle":       {fetching(fetcher, toHost(idleTLS, marked)), ""},
+		"declared, and late, during a call": {fetching(fetcher, toHost(otherTLS, marked)), ""},
+		"declared, of two tools, at idle":   {both(fetching(fetcher, toHost(idleTLS, marked))), "EGRESS-005 Low"},
 		"the same host, to nowhere":         {fetching(silent, with(toMark, func(e *profile.Effect) { e.Address = "93.184.216.34" })), "EGRESS-001 Medium"},
 		"a host that the server has named":  {calledWith(input(silent, toHost(tls, evil)), "region="+evil), "EGRESS-001 Medium"},
 		"such a one, declared":              {calledWith(input(fetcher, toHost(tls, evil)), "region="+evil), ""},

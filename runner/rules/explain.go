@@ -3,18 +3,52 @@ package rules
 import (
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
+	"github.com/mcpaudit/mcpaudit/runner/scope"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 // Reading returns the Input with its arguments read once, for many calls of Explains.
 func (in Input) Reading() Input {
 	in.explained = explanations(in)
+	in.Profile.Effects = in.returned()
 	return in
+}
+
+// returned gives each contact with a host that the audit made up to the only capability that had
+// the host as an argument: calls that overlap or go on hide whose it is, a mark does not. The
+// capability has to declare use of the network, or any other could act in its name.
+func (in Input) returned() []profile.Effect {
+	owners := map[string]report.Capability{}
+	for of, x := range in.explained {
+		stance, _ := in.Scope.Network(of)
+		for host := range x.hosts {
+			if _, marked := inputs.Marked(host); !marked {
+				continue
+			}
+			if _, several := owners[host]; several || stance != scope.Declared {
+				of = report.Capability{}
+			}
+			owners[host] = of
+		}
+	}
+	effects := slices.Clone(in.Profile.Effects)
+	for i := range effects {
+		e := &effects[i]
+		owner := owners[e.Host]
+		if owner.Kind == "" || owner == e.Capability || e.Kind != profile.KindConnect && e.Kind != profile.KindSend {
+			continue
+		}
+		if _, led := in.explained[owner].contact(*e); led {
+			e.Capability, e.AlternativeCause, e.Phase = owner, report.Capability{}, report.PhaseCall
+		}
+	}
+	return effects
 }
 
 // Explains finds the argument that explains an effect: the host that was
