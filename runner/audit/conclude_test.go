@@ -255,4 +255,11 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	if got := said.String(); got != "6789x" {
 		t.Errorf("tail is %q", got)
 	}
+	if got := said.Fresh(); got != "6789x" {
+		t.Errorf("fresh is %q", got)
+	}
+	_, _ = said.Write([]byte("yz"))
+	if got := said.Fresh() + said.Fresh(); got != "yz" || said.String() != "89xyz" {
+		t.Errorf("fresh is %q of %q", got, said.String())
+	}
 }

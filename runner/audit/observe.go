@@ -241,7 +241,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	logs.drain(stderr, leak.Stderr)
 	conn := probe.Conn{
 		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: left.tee(secrets.Response),
-		Active: builder.Active, Pending: process.Trace().Pending,
+		Active: builder.Active, Pending: process.Trace().Pending, Logged: logs.latest(stderr),
 		Calling: func(c probe.Calling) {
 			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
 			if c.Refusal != "" {

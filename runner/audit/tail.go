@@ -9,6 +9,8 @@ type Tail struct {
 
 	mu   sync.Mutex
 	data []byte
+	// fresh is how many bytes at the end of data Fresh has not returned yet.
+	fresh int
 }
 
 // NewTail makes a Tail of at most limit bytes.
@@ -23,6 +25,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 		t.data = append(t.data[:0], t.data[over:]...)
 	}
 	t.data = append(t.data, kept...)
+	t.fresh = min(t.fresh+len(kept), len(t.data))
 	return len(p), nil
 }
 
@@ -31,4 +34,13 @@ func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.data)
+}
+
+// Fresh returns what was written since the last call, as far as it is kept.
+func (t *Tail) Fresh() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fresh := string(t.data[len(t.data)-t.fresh:])
+	t.fresh = 0
+	return fresh
 }

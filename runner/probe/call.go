@@ -27,8 +27,16 @@ type reply struct {
 	// accepted: a result came, and it does not say that it is an error.
 	accepted bool
 	result   json.RawMessage
-	// text of the error.
-	text string
+	// text of the error, and the exceptions that the server logged meanwhile.
+	text, raised string
+}
+
+// why returns all that is known of why a call was refused.
+func (r reply) why() string {
+	if r.raised == "" {
+		return r.text
+	}
+	return r.text + "\n" + r.raised
 }
 
 // said returns the text of the result, or of the error.
@@ -43,13 +51,24 @@ func (r reply) said() string {
 // that keeps asking has not accepted the call. Errors are those of ask
 // without those that are answers; see refusal.
 func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply, err error) {
+	logged := s.wire.conn.Logged
+	if logged != nil {
+		_ = logged() // of before
+	}
 	if told := s.wire.conn.Calling; told != nil {
 		told(Calling{Arguments: c.Arguments})
 		defer func() {
 			if errors.Is(err, errTimeout) { // for want of something, perhaps
 				got.text = err.Error()
 			}
-			told(Calling{Ended: true, Refusal: got.text})
+			told(Calling{Ended: true, Refusal: got.why()})
+		}()
+	}
+	if logged != nil {
+		defer func() {
+			if got.text != "" {
+				got.raised = raised(logged())
+			}
 		}()
 	}
 	t.limit = s.patience(s.longest(t))

@@ -55,6 +55,8 @@ type Conn struct {
 	Received func(line []byte, end int64)
 	// Calling, when set, is called when a call begins and when it has ended.
 	Calling func(Calling)
+	// Logged, when set, returns what the server has written to its log since it was last asked.
+	Logged func() string
 	// Terminate, when set, ends the server at the end of the session, before its stdin is closed.
 	Terminate func()
 	// Long, when set, gets the pieces of each line of Stdout that is too long for
