@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -25,6 +26,32 @@ func (p Plan) Uses(other, t Target) bool {
 	})
 }
 
+// Shares returns the arguments of a user's honest call with the texts of the target's call that have the same names,
+// except the attacked field: what is stored under an id is used under it. false if both have none, or the target has no
+// other text.
+func Shares(user, target json.RawMessage, attacked string) (json.RawMessage, bool) {
+	kept, shared := map[string]string{}, 0
+	walk(inputs.Decode(target), "", nil, func(f field) {
+		if name, named := f.key(); named && f.name != attacked {
+			kept[name] = f.value
+		}
+	})
+	walk(inputs.Decode(user), "", nil, func(f field) {
+		name, named := f.key()
+		value, also := kept[name]
+		if changed, ok := f.set(user, value); named && also && ok {
+			user, shared = changed, shared+1
+		}
+	})
+	return user, shared > 0 && (attacked != "" || shared < len(kept))
+}
+
+// key returns the key of a text in an object; false for other fields.
+func (f field) key() (string, bool) {
+	name, isKey := f.steps[len(f.steps)-1].(string)
+	return name, isKey && f.text && !f.item
+}
+
 // shows reports whether a program was started with a text, or a file of that name was touched.
 func (s Seen) shows(value string) bool {
 	return slices.ContainsFunc(s.Started, func(words []string) bool {
@@ -32,6 +59,17 @@ func (s Seen) shows(value string) bool {
 	}) || slices.ContainsFunc(s.Files, func(file string) bool {
 		return strings.HasSuffix(file, "/"+value) || strings.HasSuffix(strings.TrimSuffix(file, path.Ext(file)), "/"+value)
 	})
+}
+
+// Reached counts the texts of arguments that turned up in programs, files or hosts: how far a call came, even if it was
+// refused in the end.
+func (s Seen) Reached(arguments json.RawMessage) (count int) {
+	for _, value := range texts(Target{Honest: arguments}) {
+		if s.shows(value) || slices.ContainsFunc(s.Hosts, func(host string) bool { return strings.Contains(value, host) }) {
+			count++
+		}
+	}
+	return count
 }
 
 // texts returns the texts of a target's honest call that are long enough to be recognized.

@@ -35,3 +35,22 @@ func TestUses(t *testing.T) {
 		})
 	}
 }
+
+// TestShares: an id under which a target stores something is passed on to its user, unless it is attacked.
+func TestShares(t *testing.T) {
+	for name, tc := range map[string]struct{ user, target, attacked, want string }{
+		"an id":                  {`{"id":"b","to":["ada"]}`, `{"id":"a","body":"x"}`, "", `{"id":"a","to":["ada"]}`},
+		"an id in an object":     {`{"id":"b"}`, `{"note":{"id":"a","body":"x"}}`, "note.body", `{"id":"a"}`},
+		"the attacked id":        {`{"id":"b"}`, `{"id":"a","body":"x"}`, "id", ""},
+		"nothing else is stored": {`{"id":"b"}`, `{"id":"a"}`, "", ""},
+		"no name in common":      {`{"page":"b"}`, `{"id":"a","body":"x"}`, "", ""},
+		"no arguments":           {`{}`, `{"id":"a","body":"x"}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := Shares(json.RawMessage(tc.user), json.RawMessage(tc.target), tc.attacked)
+			if ok != (tc.want != "") || ok && string(got) != tc.want {
+				t.Errorf("Shares = %s, %v, want %q", got, ok, tc.want)
+			}
+		})
+	}
+}

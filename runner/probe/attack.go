@@ -21,7 +21,7 @@ const (
 	leastTried                   = 8       // steps with which the guards of a target count as tried
 	maxBases                     = 3       // directories of resources
 	maxFollowers                 = 2       // targets that are called after an accepted attempt
-	maxFollowed                  = 192     // such calls in all
+	maxFollowed                  = 384     // such calls in all
 	maxCopied                    = 8 << 10 // bytes of a description, a schema or a value
 )
 
@@ -142,7 +142,11 @@ func (s *session) follow(ctx context.Context, each *attacked, behind []*attacked
 			continue
 		}
 		s.followed++
-		if _, err := s.call(ctx, user, user.again); err != nil {
+		call := user.again
+		if linked, ok := attack.Shares(call.Arguments, a.Arguments, a.Field); ok {
+			call = inputs.Case{Arguments: linked, Shape: inputs.ShapeInvalid}
+		}
+		if _, err := s.call(ctx, user, call); err != nil {
 			s.missed(user, err)
 			if onlyFatal(err) != nil {
 				return err
@@ -188,18 +192,25 @@ func (t *target) first(bases map[string]bool) bool {
 	return !known
 }
 
-// users are the tools that change little and were seen to use what a target stores.
+// users are the tools that change little and were seen to use what a target stores, or take the id under which it
+// is stored.
 func (s *session) users(t *target, all []*target, preys map[*target]attack.Target) (users []*target) {
 	if t.of.Kind != report.CapabilityTool {
 		return nil
 	}
 	for _, other := range all {
 		if other != t && other.of.Kind == report.CapabilityTool && other.form != nil && !other.excluded() && other.answered > 0 && !other.out && !other.task &&
-			other.rank.effect <= creates && len(users) < maxFollowers && s.options.Attack.Uses(preys[other], preys[t]) {
+			other.rank.effect <= creates && len(users) < maxFollowers && (s.options.Attack.Uses(preys[other], preys[t]) || t.stores(other)) {
 			users = append(users, other)
 		}
 	}
 	return users
+}
+
+// stores reports whether a target may store something that another one uses under the same id.
+func (t *target) stores(other *target) bool {
+	_, shares := attack.Shares(other.again.Arguments, t.again.Arguments, "")
+	return shares && reads < t.rank.effect && t.rank.effect <= changes
 }
 
 // excluded reports whether a target is not to be called at all: what nobody calls here has no guards

@@ -184,3 +184,32 @@ func TestAttackedResources(t *testing.T) {
 		t.Error("another resource of the same place was attacked")
 	}
 }
+
+// TestUsedByID: a tool that takes the id under which another stores something is called with it after each attempt.
+func TestUsedByID(t *testing.T) {
+	var rendered []string
+	save := `{"name":"save_layout","inputSchema":{"type":"object","properties":{"id":{"type":"string"},"body":{"type":"string"}},"required":["id","body"]}}`
+	render := `{"name":"render","inputSchema":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}}`
+	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
+	options.Given = map[string]json.RawMessage{"save_layout": json.RawMessage(`{"id":"a","body":"x"}`), "render": json.RawMessage(`{"id":"b"}`)}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(save, render) },
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			if id, _ := arguments["id"].(string); params["name"] == "render" {
+				rendered = append(rendered, id)
+			}
+			return content("done")
+		},
+	}}
+	f.probe(t, options)
+	used := 0
+	for _, id := range rendered {
+		if id == "a" {
+			used++
+		}
+	}
+	if used < 8 {
+		t.Errorf("rendered %q", rendered)
+	}
+}
