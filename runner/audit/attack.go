@@ -53,9 +53,27 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 		maps.Copy(how.given, o.result.Accepted)
 	}
 	how.attack = &attack.Plan{Seen: seenIn(runs), Dirs: plan.bound(), Closed: plan.Network != report.NetworkAllow}
+	maps.Copy(how.given, furthest(runs, how.given, how.attack.Seen))
 	how.attack.Unlisted = attack.Unlisted(runs[0].tools)
 	how.attack.Planted = how.attack.Outside(how.given)
 	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
+}
+
+// furthest returns, for tools that accepted no call, the arguments of the refused call that came furthest.
+func furthest(runs []observation, accepted map[string]json.RawMessage, seen map[report.Capability]attack.Seen) map[string]json.RawMessage {
+	most, best := map[string]int{}, map[string]json.RawMessage{}
+	for _, o := range runs {
+		for _, answer := range o.result.Outputs {
+			name, arguments := answer.Capability.Name, json.RawMessage(answer.Arguments)
+			if answer.Capability.Kind != report.CapabilityTool || answer.Kind != report.OutputError || accepted[name] != nil || !json.Valid(arguments) {
+				continue
+			}
+			if reached := seen[answer.Capability].Reached(arguments); reached > most[name] {
+				most[name], best[name] = reached, arguments
+			}
+		}
+	}
+	return best
 }
 
 // lures returns the directories that get a link and a sibling: those that tools stay in, and the home directory,

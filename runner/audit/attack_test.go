@@ -101,11 +101,21 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 	started.Capability = of
 	started.Path = "kubectl"
 	first.profile.Effects = []profile.Effect{started}
+	other := report.Capability{Kind: report.CapabilityTool, Name: "refusing"}
+	failed := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/bin/sh", Argv: profile.NewArgv("sh", "-c", "kubectl get pods")}}
+	failed.Capability = other
+	first.profile.Effects = append(first.profile.Effects, failed)
+	for _, arguments := range []string{`{"command":"nonsense"}`, `{"command":"get pods"}`, `{"command":"get`} {
+		first.result.Outputs = append(first.result.Outputs, report.Output{Kind: report.OutputError, Capability: other, Arguments: arguments})
+	}
 	aided.how = launch{moment: report.LaunchStandIns, standIns: []string{"kubectl"}}
 	var how launch
 	attackAll(Plan{}, &how, []observation{first, aided})
 	if string(how.given["a"]) != `{"x":1}` || string(how.given["b"]) != `{}` || !how.once || !how.attack.Seen[of].Programs {
 		t.Errorf("%+v", how)
+	}
+	if string(how.given["refusing"]) != `{"command":"get pods"}` {
+		t.Errorf("a tool that refused all calls is attacked from %s", how.given["refusing"])
 	}
 	if !slices.Contains(how.standIns, "kubectl") {
 		t.Errorf("no stand-in for what is missing: %q", how.standIns)
