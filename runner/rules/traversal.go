@@ -20,7 +20,24 @@ var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelist
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
 	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
-	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
+	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b` +
+	`|\b(?:and|but) nowhere else\b|\band only there\b|\b(?:of|in|from|to) no other (?:director|folder|location)`)
+
+// onlyIn matches limits to a directory of the server's choice, or of the caller's, which its adjective tells.
+var onlyIn = lazyregexp.New(`(?i)\bonly\b[^.;:]{0,24} (?:inside|within|below|under|in|from) (?:the|its|this) (?:([a-z]+)(?: [a-z]+)? )?(?:directory|folder)\b`)
+
+// ofCaller are adjectives of directories that a call names.
+var ofCaller = []string{"given", "specified", "provided", "chosen", "selected", "requested", "named", "target", "current", "same", "source", "destination"}
+
+// limits reports whether a sentence limits a server to a directory.
+func limits(said string) bool {
+	only := onlyIn.FindStringSubmatch(said)
+	own := only != nil && !slices.Contains(ofCaller, strings.ToLower(only[1]))
+	return (own || bounded.MatchString(said)) && !unbound.MatchString(said)
+}
+
+// confines matches instructions that limit all tools of a server.
+var confines = lazyregexp.New(`(?i)\bnothing (?:outside|beyond|else)\b|\bnowhere else\b`)
 
 // unbound matches sentences that only name a default, or let the caller choose the directory.
 var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b` +
@@ -178,8 +195,13 @@ func (in Input) boundBy(of report.Capability) string {
 		return whose(clause, of)
 	}
 	for said := range strings.SplitSeq(in.saidOf(of), ".") {
-		if bounded.MatchString(said) && !unbound.MatchString(said) {
+		if limits(said) {
 			return "it says " + quoted(clean(said, 160))
+		}
+	}
+	for said := range strings.SplitSeq(report.Head(manifest.Text(in.Manifest.Instructions), maxDescription), ". ") {
+		if limits(said) && confines.MatchString(said) {
+			return "the server's instructions say " + quoted(clean(said, 160))
 		}
 	}
 	return ""
@@ -284,7 +306,7 @@ func (in Input) ledOutHonestly() []draft {
 // statedBound returns the sentence that limits a capability, or the server, to a directory.
 func (in Input) statedBound(of report.Capability) (scope.Clause, bool) {
 	for _, clause := range in.Scope.Covering(of).Files {
-		if bounded.MatchString(clause.Quote) && !unbound.MatchString(clause.Quote) {
+		if limits(clause.Quote) {
 			return clause, true
 		}
 	}
