@@ -10,6 +10,7 @@ package attack
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -78,6 +79,7 @@ type Attempt struct {
 	// Call is the number of the mark, File that of the file of the families Path and Code
 	// (see inputs.OutsideFile), from 1.
 	Call, File int
+	Sent       time.Time
 	// Answered and Accepted say how the call ended; Answer is its error.
 	Answered, Accepted bool
 	Answer             string

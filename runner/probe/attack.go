@@ -261,6 +261,7 @@ func (s *session) callRaw(ctx context.Context, t *target, arguments json.RawMess
 
 // attempt makes one call of an attack and enters how it was answered.
 func (s *session) attempt(ctx context.Context, t *target, a attack.Attempt) error {
+	a.Sent = time.Now()
 	got, err := s.callRaw(ctx, t, a.Arguments)
 	a.Answered, a.Accepted, a.Answer = err == nil, got.accepted, beginning(got.said(), maxSample)
 	a.Arguments, a.Value, a.Honest = nil, beginning(a.Value, maxCopied), beginning(a.Honest, maxCopied)

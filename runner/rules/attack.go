@@ -93,16 +93,22 @@ func (a Attack) left() map[place]profile.Effect {
 
 // to returns the effect of an attempt outside, by its own call or by one that uses what it stored.
 func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
-	if e, led := left[place{try.Of, try.File}]; led {
-		return e, true
-	}
-	for _, user := range try.Users {
-		own := func(each attack.Attempt) bool { return each.Of == user && each.File == try.File }
-		if e, led := left[place{user, try.File}]; led && !slices.ContainsFunc(a.Attempts, own) {
+	for _, of := range append([]report.Capability{try.Of}, try.Users...) {
+		if e, led := left[place{of, try.File}]; led && a.causes(try, e) {
 			return e, true
 		}
 	}
 	return profile.Effect{}, false
+}
+
+// causes reports whether an attempt, and no later one with the same file, led to an effect.
+func (a Attack) causes(try attack.Attempt, e profile.Effect) bool {
+	if try.Sent.After(e.Time) {
+		return false
+	}
+	return !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
+		return each.File == try.File && each.Using(e.Capability) && each.Sent.After(try.Sent) && !each.Sent.After(e.Time)
+	})
 }
 
 // place is the target of an attempt of family Path.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -276,23 +277,28 @@ func TestAttackedResource(t *testing.T) {
 }
 
 // TestAttackedLater: a file that another tool touched, which uses what the attempt has kept, is the attempt's,
-// unless it may be one of that tool's own.
+// unless an attempt on that tool came in between.
 func TestAttackedLater(t *testing.T) {
 	user := call
 	user.Capability.Name = "export_notes"
 	try := attack.Attempt{Of: call.Capability, Users: []report.Capability{user.Capability}, Family: attack.Path, Form: "so", Field: "title", Value: "../x", Honest: "groceries", File: 3, Answered: true, Accepted: true}
 	own := attack.Attempt{Of: user.Capability, Family: attack.Path, Form: "so", Field: "path", Value: "../x", File: 3, Answered: true, Accepted: true}
+	earlier, later := own, own
+	began := time.Now()
+	try.Sent, earlier.Sent, later.Sent = began.Add(time.Second), began, began.Add(2*time.Second)
+	opened := with(read(user, inputs.OutsideFile(3, ".txt")), func(e *profile.Effect) { e.Time = began.Add(3 * time.Second) })
 	for name, tc := range map[string]struct {
 		attempts []attack.Attempt
 		want     string
 	}{
 		"used":           {[]attack.Attempt{try}, "FILE-003 Medium: Tool format_note opened"},
+		"after its own":  {[]attack.Attempt{earlier, try}, "FILE-003 Medium: Tool format_note opened"},
 		"used by nobody": {[]attack.Attempt{{Of: call.Capability, Family: attack.Path, File: 3, Honest: "groceries"}}, ""},
-		"of its own":     {[]attack.Attempt{try, own}, ""},
+		"of its own":     {[]attack.Attempt{try, later}, ""},
 	} {
 		in := input(silent)
 		in.Attack.Attempts = tc.attempts
-		in.Attack.Profile.Effects = []profile.Effect{read(user, "/srv/exported/groceries.md"), read(user, inputs.OutsideFile(3, ".txt"))}
+		in.Attack.Profile.Effects = []profile.Effect{read(user, "/srv/exported/groceries.md"), opened}
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
 }
