@@ -13,6 +13,8 @@ type Posture struct {
 	// issued and accepted, though it refuses requests without one.
 	Sessions []string
 	Unissued string
+	// Evaded describes a request without a token that began a session or listed the tools, though the endpoint demands one.
+	Evaded string
 	// Ended is the request at which the server's process ended.
 	Ended string
 }

@@ -28,6 +28,7 @@ func inputOf(plan Plan, runs []observation, attacked, varied observation, now ti
 		Profile: attacked.profile, Attempts: tried.Attempts, Unlisted: tried.Unlisted, Posture: tried.Posture, Polluted: tried.Polluted,
 		Lures: attacked.how.lures, Statements: attacked.statements, Requests: attacked.requests,
 	}
+	in.Attack.Posture.Evaded = exercised(runs).result.Posture.Evaded
 	in.Dependences = varied.dependences
 	return in
 }

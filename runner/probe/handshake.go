@@ -97,6 +97,7 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 	}
 	if err != nil {
 		s.result.NeedDiscover = s.mayDiscover(err)
+		s.knock(ctx)
 		if errors.As(err, &refused) {
 			s.fail(report.ReasonProtocolError, "the server refused initialize: %v", refused)
 		}

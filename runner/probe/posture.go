@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type outsider struct {
 	sse     bool
 	port    string
 	sites   []string
+	target  string // see transport.Request
 }
 
 // outside makes one; false if the server does not listen, or an earlier launch has asked.
@@ -86,7 +88,7 @@ func (o outsider) send(ctx context.Context, method string, header http.Header, m
 	defer cancel()
 	header = header.Clone()
 	header.Set("Accept", "application/json, text/event-stream")
-	r := transport.Request{Method: method, Header: header}
+	r := transport.Request{Method: method, Target: o.target, Header: header}
 	if message != nil {
 		r.Body, _ = json.Marshal(message) // ours
 	}
@@ -185,7 +187,7 @@ func (o outsider) begin(ctx context.Context) string {
 
 // hello is the first message of a session.
 func (s *session) hello() map[string]any {
-	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": methodInitialize, "params": s.introduction(s.result.ProtocolVersion)}
+	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": methodInitialize, "params": s.introduction(cmp.Or(s.result.ProtocolVersion, s.revision()))}
 }
 
 // malformed are bodies that are not requests.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -85,6 +86,44 @@ func TestMalformed(t *testing.T) {
 			got, err := Run(t.Context(), Conn{Exited: exited, HTTP: &HTTP{Transport: report.TransportStreamableHTTP, URL: server.URL + "/mcp"}}, o)
 			if err != nil || (got.Posture.Ended != "") != ends {
 				t.Errorf("ended at %q, want %v: %v", got.Posture.Ended, ends, err)
+			}
+		})
+	}
+}
+
+// TestKnock: a server that demands a token is asked in other ways, unless it accepts any token.
+func TestKnock(t *testing.T) {
+	for name, tc := range map[string]struct {
+		open func(r *http.Request) bool
+		want string
+	}{
+		"everywhere":         {func(*http.Request) bool { return false }, ""},
+		"at one spelling":    {func(r *http.Request) bool { return r.URL.Path != "/mcp" }, "at /mcp/"},
+		"in capital letters": {func(r *http.Request) bool { return r.URL.Path == "/MCP" }, "at /MCP"},
+		"encoded":            {func(r *http.Request) bool { return r.RequestURI == "/mc%70" }, "at /mc%70"},
+		"for a proxy":        {func(r *http.Request) bool { return r.Header.Get("X-Forwarded-For") != "" }, "with a header that anybody can send"},
+		"for no variable":    {func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer undefined" }, "with a header that anybody can send"},
+		"for any token":      {func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serve := (&fake{on: map[string]func(*fake, map[string]any) any{methodInitialize: func(*fake, map[string]any) any {
+				return map[string]any{"protocolVersion": newest, "capabilities": map[string]any{}, "serverInfo": map[string]any{"name": "desk", "version": "1"}}
+			}}}).overHTTP(false, nil)
+			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !tc.open(r) {
+					w.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				serve(w, r)
+			})
+			o := quick
+			o.Knock = true
+			if got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture.Evaded; got != tc.want {
+				t.Errorf("evaded %q, want %q", got, tc.want)
+			}
+			o.Knock = false
+			if got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture.Evaded; got != "" {
+				t.Errorf("evaded %q without being asked", got)
 			}
 		})
 	}

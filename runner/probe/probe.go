@@ -132,6 +132,8 @@ type Options struct {
 	Endure time.Duration
 	// Attack, when set, calls everything that was exercised again to try its guards.
 	Attack *attack.Plan
+	// Knock lets a server that demands a token be asked in ways that may evade the check.
+	Knock bool
 	// GreetOnly ends the session after the handshake.
 	GreetOnly bool
 	// MaxCalls bounds the calls of one tool (default 24).

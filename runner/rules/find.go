@@ -86,6 +86,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-LISTEN-002":     findForeign,
 	"MCPA-LISTEN-003":     findSessions,
 	"MCPA-LISTEN-004":     findEnding,
+	"MCPA-LISTEN-005":     findEvaded,
 	"MCPA-PRIV-001":       findElevations,
 	"MCPA-SCOPE-001":      findUnused,
 }

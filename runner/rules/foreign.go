@@ -33,6 +33,14 @@ func findSessions(in Input) []draft {
 	})
 }
 
+// findEvaded finds that a server checks its token for some requests only.
+func findEvaded(in Input) []draft {
+	how := in.Attack.Posture.Evaded
+	return in.listens(how != "", func(e profile.Effect, d *draft) {
+		d.message = sentence("The server that listens on %s refuses to begin a session without a token, and answered one %s", endpoint(e), clean(how, 120))
+	})
+}
+
 // findEnding finds that a malformed request ends the server.
 func findEnding(in Input) []draft {
 	ended := in.Attack.Posture.Ended

@@ -85,6 +85,7 @@ var _ = prove(map[string]proof{
 		spares: []Input{posing(attack.Posture{Sessions: []string{"s-1", "s-2", "x-3"}})},
 	},
 	"MCPA-LISTEN-004": {finds: []Input{posing(attack.Posture{Ended: "null"})}, spares: []Input{posing(attack.Posture{})}},
+	"MCPA-LISTEN-005": {finds: []Input{posing(attack.Posture{Evaded: "at /mcp/"})}, spares: []Input{posing(attack.Posture{})}},
 	"MCPA-PRIV-001":   {finds: one(silent, run(call, "/usr/bin/sudo", "sudo", "id")), spares: one(silent, run(startup, "/bin/su", "su", "app"))},
 })
 

@@ -6,11 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // Request is a request that belongs to no session, such as one of a web page, or one whose body is no message.
 type Request struct {
 	Method string
+	// Target is another path, with its query, than that of the endpoint.
+	Target string
 	// Header may have a Host.
 	Header http.Header
 	Body   []byte
@@ -29,7 +32,14 @@ type Asker interface {
 }
 
 // Ask sends a request to the endpoint and waits for the reply. It returns *Error, ErrBacklog or ctx.Err().
-func (c *client) Ask(ctx context.Context, r Request) (Reply, error) { return c.askAt(ctx, c.url, r) }
+func (c *client) Ask(ctx context.Context, r Request) (Reply, error) {
+	to := *c.url
+	if r.Target != "" {
+		to.RawPath, to.RawQuery, _ = strings.Cut(r.Target, "?")
+		to.Path, _ = url.PathUnescape(to.RawPath) // if that fails, the path is empty
+	}
+	return c.askAt(ctx, &to, r)
+}
 
 // Ask sends a request; a POST goes to the address of the session's messages.
 func (s *sse) Ask(ctx context.Context, r Request) (Reply, error) {
