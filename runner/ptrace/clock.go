@@ -28,6 +28,8 @@ type clock struct {
 	from, resume, held int64
 	// fast is when Clock began to apply, in true nanoseconds after the server began; 0 before that.
 	fast int64
+	// parted is when the client left, in true nanoseconds after the server began; 0 before that.
+	parted int64
 }
 
 // A fast clock stands still when a program wakes from a long sleep and when it uses the network: otherwise a timeout of
@@ -129,8 +131,16 @@ func (c *clock) tells(id int32) bool {
 // time is true: otherwise hours would pass while a runtime loads, and its timers would expire at once.
 const firstWait = time.Second
 
-// seen is Clock.Seen in nanoseconds, from when Clock applies.
+// seen returns how much time programs see pass in the given true time, in nanoseconds.
 func (c *clock) seen(elapsed int64) int64 {
+	if c.parted > 0 && elapsed > c.parted {
+		return c.planned(c.parted) + (elapsed-c.parted)*hurry
+	}
+	return c.planned(elapsed)
+}
+
+// planned is Clock.Seen in nanoseconds, from when Clock applies.
+func (c *clock) planned(elapsed int64) int64 {
 	if c.fast == 0 || elapsed < c.fast {
 		return elapsed
 	}
@@ -139,6 +149,9 @@ func (c *clock) seen(elapsed int64) int64 {
 
 // elapsed is the inverse of seen.
 func (c *clock) elapsed(seen int64) int64 {
+	if until := c.planned(c.parted); c.parted > 0 && seen > until {
+		return c.parted + (seen-until)/hurry
+	}
 	if c.fast == 0 || seen < c.fast {
 		return seen
 	}

@@ -38,7 +38,9 @@ func (t *tracer) changed(pid int, status syscall.WaitStatus) {
 	case event == unix.PTRACE_EVENT_EXEC:
 		k = t.replaced(k, eventMessage(pid))
 		if !t.clock.True() {
-			k.timed = k.timed || t.clock.begin(pid)
+			if k.timed = k.timed || t.clock.begin(pid); k.timed {
+				t.parting.began(k, t.printer.names)
+			}
 			hideTime(pid)
 		}
 		t.resume(k, 0)
@@ -69,6 +71,9 @@ func (t *tracer) signalled(k *task, signal syscall.Signal) {
 	if !quiet[signal] {
 		name := string(appendSignal(nil, int(signal)))
 		t.note(k.pid, "--- ", name, " {si_signo=", name, "} ---")
+	}
+	if t.parting.asked(k, signal) {
+		t.clock.part()
 	}
 	t.resume(k, int(signal))
 }
@@ -209,6 +214,9 @@ func (t *tracer) exit(k *task) {
 		return
 	}
 	value, failed := t.info.result()
+	if !failed && t.parting.ended(k, t.printer.names, value) {
+		t.clock.part()
+	}
 	asked := k.asked
 	t.finish(k, returned{value: value, failed: failed})
 	if asked != nil && !failed {

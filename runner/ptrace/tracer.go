@@ -36,8 +36,9 @@ type tracer struct {
 	calls map[uint64]*syscalls.Call
 	tasks map[int]*task
 	// timed has the calls that the clock changes, by their numbers; none with the true time.
-	clock clock
-	timed map[uint64]*timed
+	clock   clock
+	parting parting
+	timed   map[uint64]*timed
 	// rewritten has the content of files that are read with changes.
 	rewritten map[reading]*rewritten
 	// current is the task whose line has begun and is not complete.
