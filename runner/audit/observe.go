@@ -189,7 +189,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Sockets: how.sockets(plan), Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}

@@ -21,6 +21,8 @@ type persona struct {
 	parent string
 	// sockets is set if the client is made with Node, which uses socket pairs for the standard streams of servers.
 	sockets bool
+	// interrupts is set if the client asks servers to end by SIGINT before SIGTERM.
+	interrupts bool
 	// env has the variables that the client sets for its servers ("NAME=value").
 	env []string
 }
@@ -36,26 +38,26 @@ var editor = []string{
 // the default name of the Python SDK, which no server looks for.
 var (
 	anyClient     = persona{name: "mcp", version: "0.1.0"}
-	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", true, slices.Concat(editor, []string{
+	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", true, false, slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", true, slices.Concat(editor, []string{
+	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", true, false, slices.Concat(editor, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", true, slices.Concat(editor, []string{
+	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", true, false, slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf   = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	claudeCode = persona{"claude-code", "2.0.51", "/usr/bin/claude", false, []string{
+	windsurf   = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, false, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	claudeCode = persona{"claude-code", "2.0.51", "/usr/bin/claude", false, true, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
 		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
 	}}
-	codex = persona{"codex-mcp-client", "0.63.0", "/usr/bin/codex", false, []string{
+	codex = persona{"codex-mcp-client", "0.63.0", "/usr/bin/codex", false, false, []string{
 		"TERM=xterm-256color", "SHELL=/bin/zsh", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka",
 	}}
-	zed = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
+	zed = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless returns the environment without variables that are set already.
@@ -81,7 +83,7 @@ const openProject = "src/app"
 
 // atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
 // user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary
-// directory. The client is killed, so the server gets SIGTERM while its stdin is still open.
+// directory. The client ends the server while its stdin is still open, by SIGINT first.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
 	how.clock, how.identity, how.abrupt = afternoon(time.Now()), claudeCode, true
@@ -97,10 +99,11 @@ func (how launch) person() bool {
 }
 
 // disguise prepares the launch that calls everything once, by a client in an editor abroad with an open project, in a
-// weekend night. The client speaks the oldest revision of MCP and declares no capabilities.
+// weekend night. The client speaks the oldest revision of MCP and declares no capabilities. It ends the server by SIGTERM
+// while its stdin is still open.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.clock, how.project = weekend(time.Now()), true
+	how.clock, how.project, how.abrupt = weekend(time.Now()), true, true
 	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
 	how.untold = !networked(runs) // otherwise its TLS connections would fail
 }

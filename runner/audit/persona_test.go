@@ -12,6 +12,7 @@ import (
 // compared, and what the operator sets stays.
 func TestPersonas(t *testing.T) {
 	met := map[string]bool{}
+	ends := map[[2]bool]bool{} // before the end of stdin, by SIGINT
 	for _, row := range afterwards {
 		how := launch{}
 		if row.change != nil {
@@ -22,6 +23,7 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s is met twice", who.name)
 		}
 		met[who.name] = true
+		ends[[2]bool{how.abrupt, how.abrupt && who.interrupts}] = true
 		compared := row.needed || row.moment == report.MomentClock || row.moment == report.LaunchWeek
 		if _, speaks := set(who.env)["LANG"]; speaks && compared {
 			t.Errorf("%s compares manifests, and has a language", row.moment)
@@ -49,6 +51,9 @@ func TestPersonas(t *testing.T) {
 	atHome(Plan{Decoys: decoy.Set{Home: "/home/ada"}}, &at, []observation{watched()})
 	if o := (Plan{}).options(at); o.Inputs.Root != "/home/ada/src/app" || o.Incapable || at.person() {
 		t.Errorf("root %q, incapable %t, person %t", o.Inputs.Root, o.Incapable, at.person())
+	}
+	if len(ends) != 3 {
+		t.Errorf("servers are not ended by the end of stdin, by SIGTERM and by SIGINT, each in some launch: %v", ends)
 	}
 	if len(met) < 8 {
 		t.Errorf("met %v", met)

@@ -90,6 +90,8 @@ type Setup struct {
 	Outside []string `json:"outside,omitempty"`
 	// Project: inputs.Project is put in the working directory and in inputs.ProjectDir.
 	Project bool `json:"project,omitempty"`
+	// Interrupt: the server is asked to end by SIGINT first.
+	Interrupt bool `json:"interrupt,omitempty"`
 	// Sockets: the streams are socket pairs in place of pipes.
 	Sockets bool `json:"-"`
 }

@@ -230,6 +230,28 @@ func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 	}
 }
 
+// TestStopInterruptsTheServer: a server may act on SIGINT and go on; it gets SIGTERM then.
+func TestStopInterruptsTheServer(t *testing.T) {
+	c := start(t, "sh", "-c", `trap "echo interrupted" INT; trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 1000 & wait; done`)
+	run := c.started(t, shim.Setup{Interrupt: true})
+	if err := run.Stdout.SetReadDeadline(time.Now().Add(poll.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), poll.Patience)
+	defer cancel()
+	out := bufio.NewScanner(run.Stdout)
+	for _, want := range []string{"ready", "interrupted", "bye"} {
+		if !out.Scan() || out.Text() != want {
+			t.Errorf("%q, %v; want %q", out.Text(), out.Err(), want)
+		}
+		if want == "ready" {
+			if err := c.Stop(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestAStartThatTookTooLong: another start can follow, and does not get the first one's answer.
 func TestAStartThatTookTooLong(t *testing.T) {
 	c := start(t, "sh", "-c", "echo ready; sleep 1000")

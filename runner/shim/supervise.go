@@ -29,6 +29,9 @@ const treeDeadline = 4 * time.Second
 // (lifecycle, shutdown of stdio), that comes after the end of stdin.
 const termGrace = 500 * time.Millisecond
 
+// orphanGrace is how long processes that the server has left behind have to act undisturbed.
+const orphanGrace = 300 * time.Millisecond
+
 // StartBarrier holds a server's process just before its exec.
 type StartBarrier struct {
 	// PID is the process to attach to; 0 if there is none yet, because the tracer
@@ -75,6 +78,7 @@ type supervisor struct {
 	conn       *net.UnixConn
 	spawn      Spawn
 	barrier    *StartBarrier
+	parting    []syscall.Signal
 	run        *run
 	last       syscall.WaitStatus
 	terminated chan os.Signal
@@ -85,6 +89,8 @@ type run struct {
 	exited chan syscall.WaitStatus
 	// empty is closed when no descendant is left.
 	empty chan struct{}
+	// parting are the signals that ask it to end, in order.
+	parting []syscall.Signal
 }
 
 func (s *supervisor) serve(orders <-chan order) int {
@@ -146,7 +152,10 @@ func (s *supervisor) setup(o order) error {
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
-	s.barrier = barrier
+	s.barrier, s.parting = barrier, []syscall.Signal{syscall.SIGTERM}
+	if o.Setup.Interrupt {
+		s.parting = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+	}
 	ready := message{Kind: kindReady, PID: barrier.PID}
 	if err := plant("/", o.Setup.Files); err != nil {
 		notes = append(notes, fmt.Sprintf("no ordinary files for tools to read: %v", err))
@@ -179,7 +188,7 @@ func (s *supervisor) open(stops ptrace.Stops) error {
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
-	s.run = &run{exited: make(chan syscall.WaitStatus, 1), empty: make(chan struct{})}
+	s.run = &run{exited: make(chan syscall.WaitStatus, 1), empty: make(chan struct{}), parting: s.parting}
 	go s.run.reap(pid)
 	return send(s.conn, message{Kind: kindStarted})
 }
@@ -207,15 +216,27 @@ func (s *supervisor) terminate() {
 	if s.run == nil {
 		return
 	}
-	select {
-	case <-s.run.empty:
+	if s.run.emptied(0) {
 		return
-	default:
 	}
-	signalDescendants(syscall.SIGTERM)
+	if s.run.exited == nil && s.run.emptied(orphanGrace) {
+		return
+	}
+	for _, signal := range s.run.parting {
+		signalDescendants(signal)
+		if s.run.emptied(termGrace) {
+			return
+		}
+	}
+}
+
+// emptied waits for the end of all descendants, and reports whether it came in time.
+func (r *run) emptied(within time.Duration) bool {
 	select {
-	case <-s.run.empty:
-	case <-time.After(termGrace):
+	case <-r.empty:
+		return true
+	case <-time.After(within):
+		return false
 	}
 }
 
