@@ -46,8 +46,15 @@ func (s *sentence) keepsFromUser(i int) bool {
 	if j := s.find(i+1, i+6, func(j int) bool { return deed[s.text(j)] }); j >= 0 {
 		return user || !presentation[s.text(i)] && s.text(i+1) == s.text(j)
 	}
-	return user && !presentation[s.text(i)]
+	return user && !presentation[s.text(i)] && !s.formal(i)
 }
+
+// formal matches "the user the raw id" behind a verb of telling: a form of answer.
+func (s *sentence) formal(i int) bool {
+	return s.find(i+1, i+4, func(j int) bool { return users[s.text(j)] && s.any(j+1, j+4, rawNouns) }) >= 0
+}
+
+var rawNouns = words.SetOf("id", "ids", "identifier", "identifiers", "uuid", "uuids", "raw", "cursor", "json", "offset")
 
 // from: "from the user".
 func (s *sentence) from(i int, preposition string) bool {
@@ -67,7 +74,7 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	for j, t := range s.Tokens {
 		switch {
 		case t.Kind != words.Word:
-		case precedes[t.Text] && s.above(j):
+		case (precedes[t.Text] || follows[t.Text] && s.any(j+1, j+4, over)) && s.above(j):
 			return verdict{confidence: 0.85}
 		case ignores[t.Text] && !s.negated(j) && s.setsAside(j):
 			return verdict{confidence: 0.9}

@@ -176,6 +176,9 @@ func (r *reader) asksForContext(all []sentence, i int) verdict {
 		for j := o.at + 1; j+1 < len(s.Tokens) && j <= o.at+8; j++ {
 			pair := s.text(j) + " " + s.text(j+1)
 			if slices.Contains(contexts, pair) && (o.firm || s.precedes() || s.text(j-1) == "your" || r.of.Kind == KindParameter) {
+				if o.firm {
+					return verdict{confidence: 0.8}
+				}
 				return verdict{confidence: 0.7}
 			}
 		}

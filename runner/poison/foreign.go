@@ -21,7 +21,7 @@ var foreignTests = []struct {
 }{
 	{ParameterOverride, foreign.overrides, 0.8, true}, {ToolSequence, foreign.sequences, 0.75, true}, {SensitiveData, foreign.takesSecrets, 0.8, false},
 	{SensitiveData, foreign.takesVariable, 0.8, false}, {Redirection, foreign.redirects, 0.75, false}, {Concealment, foreign.conceals, 0.85, false},
-	{ContextRequest, foreign.takesContext, 0.7, false}, {Shadowing, foreign.shadows, 0.6, true}, {Authority, foreign.setsAside, 0.85, false},
+	{ContextRequest, foreign.takesContext, 0.8, false}, {Shadowing, foreign.shadows, 0.6, true}, {Authority, foreign.setsAside, 0.85, false},
 }
 
 // judgeForeign returns the first technique that sentence i uses in another language than English.
@@ -179,7 +179,18 @@ func (f foreign) takesSecrets() bool {
 	case f.near(partPass, partSecret, 50) && f.has(partMust) && f.near(partEarlier, partSecret, 14):
 		return true
 	}
-	return f.near(partPass, partSecret, 50) && f.within(f.parts[partPass], append(f.link, f.mail...), 60)
+	return f.near(partPass, partSecret, 50) && f.within(f.parts[partPass], append(f.link, f.mail...), 60) || f.tiesSecret()
+}
+
+// tiesSecret reports that secrets of the user and a free argument stand together, and nothing is negated: "trace: the user's API keys".
+func (f foreign) tiesSecret() bool {
+	const owned, beside = 16, 60
+	if f.name == english || f.has(partNegation, partDenial, partWithout) {
+		return false
+	}
+	return slices.ContainsFunc(f.parts[partSecret], func(secret span) bool {
+		return f.within([]span{secret}, f.parts[partUser], owned) && f.within([]span{secret}, f.free, beside)
+	})
 }
 
 // takesVariable reports that an environment variable is to be put into an argument. For

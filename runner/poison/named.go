@@ -21,6 +21,7 @@ func (r *reader) asksByName(s *sentence) (Technique, verdict) {
 	case len(phrase) == 0 || located[phrase[len(phrase)-1]] || hasAny(phrase, located) && phrase[0] != "id":
 	case r.holdsSecret(phrase):
 		return SensitiveData, verdict{confidence: 0.8}
+	case r.of.Kind == KindParameter && hasAny(words.OfName(r.of.Argument), ownTalk): // its name, which is read by itself, says so openly
 	case r.holdsTalk(phrase):
 		return ContextRequest, verdict{confidence: 0.7}
 	}

@@ -83,6 +83,8 @@ type Context struct {
 	// the text describes; "" if none.
 	Free     Names
 	Argument string
+	// Anywhere are the free arguments of all tools: a text may speak of another tool's.
+	Anywhere Names
 	// Purpose has the words that say what the tool and its server are for; nil if unknown.
 	Purpose Names
 	// Tools are the names of all tools and prompts of the server, Kinds their words.
@@ -234,6 +236,14 @@ func Read(text string, of Context) []Finding {
 	if f, ok := r.shapesSecret(text); ok {
 		best[f.Technique] = f
 	}
+	if technique, f, ok := r.exemplifies(text); ok {
+		best[technique] = f
+	}
+	if of.Kind == KindValue && of.Argument != "" && r.free(of.Argument) {
+		if technique, ok := (&reader{of: of, own: r.own}).pretends(text); ok {
+			best[technique] = Finding{Technique: technique, Quote: cut(text), End: len(text), Confidence: leastTied}
+		}
+	}
 	sentences := split(text)
 	for i := range sentences {
 		s := &sentences[i]
@@ -279,7 +289,7 @@ var (
 		{Shadowing, (*reader).shadows}, {Shadowing, (*reader).praises}, {Endless, (*reader).loops}, {Authority, (*reader).injects},
 	}
 	statedTests = []test{
-		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).spills},
+		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).tiesSecret}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).tiesTalk}, {ContextRequest, (*reader).spills},
 		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack}, {Redirection, (*reader).copiesAll},
 		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes},
 	}

@@ -95,7 +95,7 @@ func (s *sentence) talk() (from, end int) {
 	for i := range s.Tokens {
 		t := s.text(i)
 		switch {
-		case everything[t] && s.any(i+1, i+3, said), results[t] && s.any(i+1, i+3, others) && s.has(tools):
+		case everything[t] && s.find(i+1, i+3, s.unlimited) >= 0, results[t] && s.any(i+1, i+3, others) && s.has(tools):
 			return i, s.after(i)
 		case reader && whole[t] && talks[s.text(i+1)] && theirs[s.text(i-1)]:
 			return i, i + 1
@@ -103,6 +103,11 @@ func (s *sentence) talk() (from, end int) {
 	}
 	return -1, -1
 }
+
+// unlimited matches "said", but not "said about the task".
+func (s *sentence) unlimited(i int) bool { return said[s.text(i)] && !confines[s.text(i+1)] }
+
+var confines = words.SetOf("about", "on", "regarding", "concerning", "for", "as")
 
 // yielded returns where a sentence has this tool get results of tools of another kind than
 // the server's, or -1: "results of database and file tools are to pass through it".
@@ -283,8 +288,11 @@ var (
 
 // free reports whether a word names an argument that takes any text, and not a secret or a
 // file by its name.
-func (r *reader) free(name string) bool {
-	return r.of.Free.Has(name) && !credential(name) && !slices.ContainsFunc(words.OfName(name), func(w string) bool { return filed[w] })
+func (r *reader) free(name string) bool { return r.of.Free.Has(name) && !secretive(name) }
+
+// secretive reports whether a name is that of a secret or a file.
+func secretive(name string) bool {
+	return credential(name) || slices.ContainsFunc(words.OfName(name), func(w string) bool { return filed[w] })
 }
 
 // bindsTo matches "in `policy`", "as the note", "under `x`".

@@ -57,7 +57,7 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-POISON-005":     directed(poison.Concealment, report.SeverityHigh),
 	"MCPA-POISON-006":     directed(poison.SensitiveData, report.SeverityHigh),
 	"MCPA-POISON-007":     directed(poison.Redirection, report.SeverityHigh),
-	"MCPA-POISON-008":     directed(poison.ContextRequest, report.SeverityMedium),
+	"MCPA-POISON-008":     graded(poison.ContextRequest, whenSure),
 	"MCPA-POISON-009":     directed(poison.Endless, report.SeverityMedium),
 	"MCPA-POISON-010":     findHidden(poison.WayUnicode),
 	"MCPA-POISON-011":     findHidden(poison.WayTerminal),

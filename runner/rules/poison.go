@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,7 +61,10 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		}
 		arguments[of].Add(is)
 	})
-	free, purposes := freeArguments(m), purposesOf(m)
+	free, purposes, anywhere := freeArguments(m), purposesOf(m), poison.NamesOf()
+	for _, names := range free {
+		maps.Copy(anywhere, names)
+	}
 	var all []directive
 	eachText(m, func(of report.Capability, field, is string) {
 		if is == "" || !fresh(is) {
@@ -71,7 +75,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 			kind = poison.KindSwitch
 		}
 		found := poison.Read(is, poison.Context{
-			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Argument: argumentOf(field, is, free[of]), Purpose: purposes[of], Tools: named.tools, Kinds: named.kinds, Family: named.family,
+			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Anywhere: anywhere, Argument: argumentOf(field, is, free[of]), Purpose: purposes[of], Tools: named.tools, Kinds: named.kinds, Family: named.family,
 		})
 		hidden := alsoHidden(is, poison.Declared)
 		for _, f := range found {
@@ -253,12 +257,24 @@ func textKind(of report.Capability, field string) poison.Kind {
 
 // directed finds one technique, and gives it a severity.
 func directed(technique poison.Technique, severity report.Severity) func(Input) []draft {
+	return graded(technique, func(poison.Finding) report.Severity { return severity })
+}
+
+// whenSure is High for what a text plainly says, else Medium.
+func whenSure(f poison.Finding) report.Severity {
+	if f.Confidence >= leastSure {
+		return report.SeverityHigh
+	}
+	return report.SeverityMedium
+}
+
+func graded(technique poison.Technique, severity func(poison.Finding) report.Severity) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
 		for _, d := range in.directives {
 			if d.Technique == technique {
 				f := directingDraft(in, d)
-				f.severity = severity
+				f.severity = severity(d.Finding)
 				all = append(all, f)
 			}
 		}
