@@ -197,22 +197,22 @@ type ServerRun struct {
 	Stderr string `json:"stderr,omitempty" cap:"4096" keep:"end" redact:"secrets"`
 }
 
-// Package is a package of a registry that was installed with its dependencies and audited.
+// Package is what was audited by its name: a package of a registry, with its dependencies, or a container image.
 type Package struct {
-	// registryType is npm or pypi, as in the MCP registry's server.json.
+	// registryType is npm, pypi, mcpb or oci, as in the MCP registry's server.json.
 	// +kubebuilder:validation:MaxLength=16
 	RegistryType string `json:"registryType" cap:"16"`
-	// identifier is the name of the package.
+	// identifier is the name of the package or the image.
 	// +kubebuilder:validation:MaxLength=256
 	Identifier string `json:"identifier" cap:"256"`
-	// version that was installed.
+	// version that was installed, or the image's tag.
 	// +kubebuilder:validation:MaxLength=128
 	Version string `json:"version" cap:"128"`
 	// lockDigest is "sha256:" and 64 hex digits over name, version and archive digest of each
-	// installed package.
+	// installed package. For an image it is the digest of the platform's manifest.
 	// +kubebuilder:validation:MaxLength=71
 	LockDigest string `json:"lockDigest"`
-	// count is how many packages were installed, including this one.
+	// count is how many packages were installed, including this one; 1 for an image.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 	// scripts are the install scripts that ran in the sandbox, in order, such as "esbuild@0.25.0

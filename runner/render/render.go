@@ -126,6 +126,9 @@ func packageOf(r report.Report) string {
 	if of == nil {
 		return ""
 	}
+	if of.RegistryType == "oci" {
+		return fmt.Sprintf("oci:%s %s", strings.TrimSuffix(of.Identifier+":"+of.Version, ":"), of.LockDigest)
+	}
 	return fmt.Sprintf("%s:%s %s, %s in all, lock %s", of.RegistryType, of.Identifier, of.Version, count(of.Count, "package"), of.LockDigest)
 }
 
