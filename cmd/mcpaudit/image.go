@@ -30,10 +30,10 @@ func (o *options) unpack(ctx context.Context, plan *audit.Plan, progress cli.Pro
 	if err != nil {
 		return nil, nil, err
 	}
-	remove = func() { _ = dir.Remove() } // a leftover temporary file is no failure
+	discard := func() { _ = dir.Remove() } // a leftover temporary file is no failure
 	defer func() {
 		if err != nil {
-			remove()
+			discard()
 		}
 	}()
 	progress.Step("get image " + reference)
@@ -46,7 +46,7 @@ func (o *options) unpack(ctx context.Context, plan *audit.Plan, progress cli.Pro
 		return nil, nil, err
 	}
 	plan.Package = &packages.Installed{Report: got.Package()}
-	return &got, remove, nil
+	return &got, discard, nil
 }
 
 // newLauncher returns the launcher for a command, which an image may contain.

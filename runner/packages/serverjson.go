@@ -55,7 +55,7 @@ func (s serverJSON) launch() (l Launched, err error) {
 	}
 	switch {
 	case len(s.Packages) > 0:
-		return l, fmt.Errorf("it comes as %.200q of %q, and not from npm, PyPI or as a bundle: audit an image in a cluster, or its program by mcpaudit run -- COMMAND",
+		return l, fmt.Errorf("it comes as %.200q of %q, and not from npm, PyPI or as a bundle: audit an image by mcpaudit run oci:NAME, or its program by mcpaudit run -- COMMAND",
 			s.Packages[0].Identifier, s.Packages[0].RegistryType)
 	case len(s.Remotes) > 0:
 		return l, fmt.Errorf("it is a remote server: audit its manifest and answers with mcpaudit connect %.200q", s.Remotes[0].URL)
