@@ -163,7 +163,7 @@ func (u *unpacker) lookup(table, name string, number int) ([]string, bool, error
 	}
 	file, err := u.tree.Open(at)
 	if err != nil {
-		return nil, false, nil //nolint:nilerr // an image may have none
+		return nil, false, nil // an image may have none
 	}
 	defer func() { _ = file.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(file, maxTable))

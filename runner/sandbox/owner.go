@@ -275,11 +275,6 @@ func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 	attr.Credential = &syscall.Credential{}
 	switch as {
 	case rootsOwn:
-	default: // of an image
-		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
-		uid, gid := as.ofImage()
-		attr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
-		attr.AmbientCaps = allCapabilities() // as for a person
 	case asRoot:
 		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
 	case asPerson:
@@ -289,6 +284,11 @@ func (as ids) userNamespace(attr *syscall.SysProcAttr) {
 		}
 		attr.Credential = &syscall.Credential{Uid: personID, Gid: personID}
 		attr.AmbientCaps = allCapabilities() // without root an exec drops all others
+	default: // of an image
+		ids = []syscall.SysProcIDMap{{ContainerID: 0, HostID: serverID, Size: serverIDs}}
+		uid, gid := as.ofImage()
+		attr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+		attr.AmbientCaps = allCapabilities() // as for a person
 	}
 	attr.Cloneflags |= syscall.CLONE_NEWUSER
 	attr.UidMappings, attr.GidMappings = ids, ids

@@ -84,7 +84,7 @@ func unknownFlags(help string, words []string) []string {
 	}
 	var unknown []string
 	for _, word := range words {
-		if word == "--" || strings.HasPrefix(word, "#") || strings.HasPrefix(word, "npm:") || strings.HasPrefix(word, "pypi:") {
+		if word == "--" || strings.HasPrefix(word, "#") || strings.HasPrefix(word, "npm:") || strings.HasPrefix(word, "pypi:") || strings.HasPrefix(word, "oci:") {
 			break
 		}
 		word = strings.Trim(word, `"',.:[]`)
