@@ -59,15 +59,19 @@ spec:
 func stripCapability(ctx context.Context) {
 	GinkgoHelper()
 	policy := strings.ReplaceAll(strip, "NAME", namespace)
-	_, err := kubectl(ctx, policy, "apply", "-f", "-")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func(ctx context.Context) {
-		_, err := kubectl(ctx, policy, "delete", "-f", "-")
-		Expect(err).NotTo(HaveOccurred())
-	})
+	mustKubectl(ctx, policy, "apply", "-f", "-")
+	DeferCleanup(func(ctx context.Context) { mustKubectl(ctx, policy, "delete", "-f", "-") })
 	Eventually(func() (string, error) {
 		return kubectl(ctx, strings.ReplaceAll(probe, "NAME", namespace), "create", "--dry-run=server", "-o", "yaml", "-f", "-")
 	}).WithContext(ctx).ShouldNot(ContainSubstring("SYS_PTRACE"))
+}
+
+// mustKubectl runs a kubectl that must succeed.
+func mustKubectl(ctx context.Context, stdin string, args ...string) string {
+	GinkgoHelper()
+	out, err := kubectl(ctx, stdin, args...)
+	Expect(err).NotTo(HaveOccurred(), out)
+	return out
 }
 
 // kubectl runs kubectl with a text on its standard input.

@@ -116,10 +116,7 @@ metadata: {name: NAME}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAME}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAME}]
 `, "NAME", name))
-	DeferCleanup(func(ctx context.Context) {
-		_, err := kubectl(ctx, "", "delete", "clusterrole,clusterrolebinding", name)
-		Expect(err).NotTo(HaveOccurred())
-	})
+	DeferCleanup(func(ctx context.Context) { mustKubectl(ctx, "", "delete", "clusterrole,clusterrolebinding", name) })
 	return asking(as(name))
 }
 
@@ -177,11 +174,9 @@ var _ = Describe("Ways around the gate", func() {
 		}
 
 		By("changing what is being deleted, and is kept by a finalizer: nothing runs it any more")
-		_, err := kubectl(ctx, "", "-n", namespace, "patch", "pod/notes", "-p", `{"metadata":{"finalizers":["example.com/keep"]}}`)
-		Expect(err).NotTo(HaveOccurred())
-		_, err = kubectl(ctx, "", "-n", namespace, "delete", "pod/notes", "--wait=false")
-		Expect(err).NotTo(HaveOccurred())
-		_, err = kubectl(ctx, "", "-n", namespace, "set", "image", "pod/notes", "server="+leaky)
+		mustKubectl(ctx, "", "-n", namespace, "patch", "pod/notes", "-p", `{"metadata":{"finalizers":["example.com/keep"]}}`)
+		mustKubectl(ctx, "", "-n", namespace, "delete", "pod/notes", "--wait=false")
+		_, err := kubectl(ctx, "", "-n", namespace, "set", "image", "pod/notes", "server="+leaky)
 		Expect(err).NotTo(HaveOccurred(), "what is being deleted is never in the way")
 		Eventually(func(g Gomega) {
 			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(running), running)).To(Succeed())
@@ -189,8 +184,7 @@ var _ = Describe("Ways around the gate", func() {
 			g.Expect(running.Status.ContainerStatuses[0].State.Running).To(BeNil())
 		}).WithContext(ctx).Should(Succeed())
 		Expect(running.Status.ContainerStatuses[0].ImageID).NotTo(ContainSubstring(string(r.leaky.Status.ImageDigest)))
-		_, err = kubectl(ctx, "", "-n", namespace, "patch", "pod/notes", "-p", `{"metadata":{"finalizers":null}}`)
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, "", "-n", namespace, "patch", "pod/notes", "-p", `{"metadata":{"finalizers":null}}`)
 	})
 
 	It("are no audit of the tenant's own, none that is changed later, and no suppression", func(ctx context.Context) {
@@ -249,8 +243,7 @@ var _ = Describe("Ways around the gate", func() {
 	It("are no exception by the roles that a namespace has", func(ctx context.Context) {
 		policy := gate(ctx)
 		for _, role := range []string{"view", "edit", "admin"} {
-			_, err := kubectl(ctx, "", "-n", namespace, "create", "rolebinding", role, "--clusterrole="+role, "--user="+role+"-"+namespace)
-			Expect(err).NotTo(HaveOccurred())
+			mustKubectl(ctx, "", "-n", namespace, "create", "rolebinding", role, "--clusterrole="+role, "--user="+role+"-"+namespace)
 		}
 		may := func(user, verb, resource string, more ...string) bool {
 			out, _ := kubectl(ctx, "", append([]string{"auth", "can-i", "-n", namespace, verb, resource + ".mcpaudit.dev", "--as=" + user + "-" + namespace}, more...)...)

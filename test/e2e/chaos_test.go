@@ -194,13 +194,9 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 		audit := takes("20")
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
 		pod := awaitRunning(ctx, audit)
-		uncordon := func(ctx context.Context) {
-			_, err := kubectl(ctx, "", "uncordon", pod.Spec.NodeName)
-			Expect(err).NotTo(HaveOccurred())
-		}
+		uncordon := func(ctx context.Context) { mustKubectl(ctx, "", "uncordon", pod.Spec.NodeName) }
 		DeferCleanup(uncordon)
-		_, err := kubectl(ctx, "", "drain", pod.Spec.NodeName, "--pod-selector="+auditUIDLabel, "--force", "--delete-emptydir-data", "--timeout=60s")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, "", "drain", pod.Spec.NodeName, "--pod-selector="+auditUIDLabel, "--force", "--delete-emptydir-data", "--timeout=60s")
 		awaitOutcome(ctx, audit)
 		expectInconclusive(audit, report.ReasonEvicted, "by the eviction API")
 		expectNothingLeft(ctx, audit)

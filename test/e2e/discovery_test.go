@@ -77,8 +77,16 @@ func awaitGone(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 
 func applied(ctx context.Context, text string) {
 	GinkgoHelper()
-	_, err := kubectl(ctx, text, "apply", "-f", "-")
-	Expect(err).NotTo(HaveOccurred())
+	mustKubectl(ctx, text, "apply", "-f", "-")
+}
+
+// serveMCPServers installs the CRD of another operator for the spec.
+func serveMCPServers(ctx context.Context, group, version string) {
+	GinkgoHelper()
+	definition := strings.NewReplacer("GROUP", group, "VERSION", version).Replace(mcpServers)
+	applied(ctx, definition)
+	DeferCleanup(func(ctx context.Context) { mustKubectl(ctx, definition, "delete", "--ignore-not-found", "-f", "-") })
+	mustKubectl(ctx, "", "wait", "--for=condition=Established", "--timeout=1m", "crd/mcpservers."+group)
 }
 
 var _ = Describe("Discovery", func() {
@@ -108,14 +116,7 @@ var _ = Describe("Discovery", func() {
 
 	DescribeTable("audits the MCPServers of other operators, whose CRD comes later", func(ctx context.Context, group, version, name, spec string) {
 		discover(ctx)
-		definition := strings.NewReplacer("GROUP", group, "VERSION", version).Replace(mcpServers)
-		applied(ctx, definition)
-		DeferCleanup(func(ctx context.Context) {
-			_, err := kubectl(ctx, definition, "delete", "--ignore-not-found", "-f", "-")
-			Expect(err).NotTo(HaveOccurred())
-		})
-		_, err := kubectl(ctx, "", "wait", "--for=condition=Established", "--timeout=1m", "crd/mcpservers."+group)
-		Expect(err).NotTo(HaveOccurred())
+		serveMCPServers(ctx, group, version)
 		server := "apiVersion: " + group + "/" + version + "\nkind: MCPServer\nmetadata: {name: weather, namespace: " + namespace + "}\nspec: " +
 			strings.ReplaceAll(spec, "REGISTRY", registry+"/mcpaudit") + "\n"
 		applied(ctx, server)
@@ -123,8 +124,7 @@ var _ = Describe("Discovery", func() {
 		expectPass(audit)
 
 		By("deleting the server")
-		_, err = kubectl(ctx, server, "delete", "-f", "-")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, server, "delete", "-f", "-")
 		awaitGone(ctx, audit)
 	},
 		Entry("ToolHive", "toolhive.stacklok.dev", "v1beta1", "toolhive-weather", `{image: "REGISTRY/honest-go:dev", transport: stdio, proxyMode: sse}`),

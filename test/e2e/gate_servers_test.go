@@ -13,14 +13,7 @@ import (
 // Serial: the specs of discovery install the same CRDs, and remove them.
 var _ = Describe("The gate of MCPServers", Serial, func() {
 	DescribeTable("judges the server of the object, and what its Pods run besides", func(ctx context.Context, group, version, spec, besides string) {
-		definition := strings.NewReplacer("GROUP", group, "VERSION", version).Replace(mcpServers)
-		applied(ctx, definition)
-		DeferCleanup(func(ctx context.Context) {
-			_, err := kubectl(ctx, definition, "delete", "--ignore-not-found", "-f", "-")
-			Expect(err).NotTo(HaveOccurred())
-		})
-		_, err := kubectl(ctx, "", "wait", "--for=condition=Established", "--timeout=1m", "crd/mcpservers."+group)
-		Expect(err).NotTo(HaveOccurred())
+		serveMCPServers(ctx, group, version)
 		gate(ctx)
 		r := reviewed(ctx)
 		try := func(spec, image string) (string, error) {

@@ -192,8 +192,7 @@ var _ = Describe("The gate", func() {
 		Expect(asking().create(ctx, deployment(r.honest.Spec.Server.Image)).err).To(MatchError(ContainSubstring("pin it: image: " + r.honest.Status.Audited.Pin())))
 
 		By("running the honest image")
-		_, err = kubectl(ctx, asYAML(deployment(byDigest(r.honest))), "apply", "-f", "-")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, asYAML(deployment(byDigest(r.honest))), "apply", "-f", "-")
 		awaitAvailable(ctx, d)
 
 		By("changing it to the leaky image")
@@ -202,8 +201,7 @@ var _ = Describe("The gate", func() {
 
 		By("scaling, labelling and deleting it, whatever the verdict is by now")
 		for _, args := range [][]string{{"scale", "deployment/notes", "--replicas=0"}, {"label", "deployment/notes", "a=b"}, {"delete", "deployment/notes"}} {
-			_, err = kubectl(ctx, "", append([]string{"-n", namespace}, args...)...)
-			Expect(err).NotTo(HaveOccurred())
+			mustKubectl(ctx, "", append([]string{"-n", namespace}, args...)...)
 		}
 	})
 
@@ -220,8 +218,7 @@ var _ = Describe("The gate", func() {
 		awaitAdmitted(ctx, d)
 		Expect(k8s.Create(ctx, d)).To(Succeed())
 		moveTag(ctx, "drift:v2", tag) // before any kubelet has pulled it
-		_, err := kubectl(ctx, "", "-n", namespace, "scale", "deployment/notes", "--replicas=1")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, "", "-n", namespace, "scale", "deployment/notes", "--replicas=1")
 		awaitAvailable(ctx, d)
 
 		Eventually(func(g Gomega) {

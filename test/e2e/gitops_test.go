@@ -63,14 +63,10 @@ var _ = Describe("GitOps", func() {
 	It("has every kind become current, and nothing differ when it is applied again", func(ctx context.Context) {
 		gated(ctx)
 		text := strings.NewReplacer("NAMESPACE", namespace, "IMAGE", registry+"/mcpaudit/honest-go:dev", "UNTIL", inAYear().UTC().Format(time.RFC3339)).Replace(fromGit)
-		DeferCleanup(func(ctx context.Context) {
-			_, err := kubectl(ctx, "", "delete", "clustermcpauditpolicy", namespace)
-			Expect(err).NotTo(HaveOccurred())
-		})
+		DeferCleanup(func(ctx context.Context) { mustKubectl(ctx, "", "delete", "clustermcpauditpolicy", namespace) })
 		apply := func() {
 			GinkgoHelper()
-			_, err := kubectl(ctx, text, "apply", "--server-side", "--field-manager=gitops", "-f", "-")
-			Expect(err).NotTo(HaveOccurred())
+			mustKubectl(ctx, text, "apply", "--server-side", "--field-manager=gitops", "-f", "-")
 		}
 		apply()
 		versions := map[string]string{}
@@ -87,8 +83,7 @@ var _ = Describe("GitOps", func() {
 			versions[object.GetKind()] = object.GetResourceVersion()
 		}
 
-		out, err := kubectl(ctx, text, "diff", "--server-side", "--field-manager=gitops", "-f", "-")
-		Expect(err).NotTo(HaveOccurred(), out)
+		mustKubectl(ctx, text, "diff", "--server-side", "--field-manager=gitops", "-f", "-")
 		apply()
 		for _, object := range objects {
 			Expect(k8s.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -97,8 +92,7 @@ var _ = Describe("GitOps", func() {
 	})
 
 	It("has nothing differ of what the operator is installed with", func(ctx context.Context) {
-		all, err := kubectl(ctx, "", "kustomize", "../../config/default")
-		Expect(err).NotTo(HaveOccurred())
+		all := mustKubectl(ctx, "", "kustomize", "../../config/default")
 		var static []string
 		for _, object := range documents(all) {
 			if slices.Contains([]string{"ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "CustomResourceDefinition", "ClusterRole", "Service"}, object.GetKind()) {
@@ -108,7 +102,6 @@ var _ = Describe("GitOps", func() {
 			}
 		}
 		Expect(static).NotTo(BeEmpty())
-		out, err := kubectl(ctx, strings.Join(static, "---\n"), "diff", "--server-side", "--force-conflicts", "-f", "-")
-		Expect(err).NotTo(HaveOccurred(), out)
+		mustKubectl(ctx, strings.Join(static, "---\n"), "diff", "--server-side", "--force-conflicts", "-f", "-")
 	})
 })

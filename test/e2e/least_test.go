@@ -24,8 +24,7 @@ import (
 // policyOf makes a policy of a stored report, as its reader would, and returns the file.
 func policyOf(ctx context.Context, report *v1alpha1.MCPAuditReport, kind string, flags ...string) string {
 	GinkgoHelper()
-	stored, err := kubectl(ctx, "", "-n", report.Namespace, "get", "mcpauditreport", report.Name, "-o", "json")
-	Expect(err).NotTo(HaveOccurred())
+	stored := mustKubectl(ctx, "", "-n", report.Namespace, "get", "mcpauditreport", report.Name, "-o", "json")
 	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "../../cmd/mcpaudit", "policy", "--type", kind, "-"}, flags...)...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(stored), GinkgoWriter
 	text, err := cmd.Output()
@@ -61,8 +60,7 @@ func installProfile(ctx context.Context, file, name string) {
 	Expect(k8s.Create(ctx, installer)).To(Succeed())
 	awaitReady(ctx, "installer")
 	DeferCleanup(func(ctx context.Context) {
-		_, err := kubectl(ctx, "", "-n", namespace, "exec", "installer", "--", "node", "-e", "require('fs').unlinkSync('/seccomp/' + process.env.NAME)")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, "", "-n", namespace, "exec", "installer", "--", "node", "-e", "require('fs').unlinkSync('/seccomp/' + process.env.NAME)")
 	})
 }
 
@@ -95,10 +93,8 @@ func patched(ctx context.Context, pod *corev1.Pod, patch string) {
 	Expect(err).NotTo(HaveOccurred())
 	file := filepath.Join(GinkgoT().TempDir(), "pod.json")
 	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
-	whole, err := kubectl(ctx, "", "patch", "--local", "-f", file, "--type=strategic", "--patch-file", patch, "-o", "yaml")
-	Expect(err).NotTo(HaveOccurred())
-	_, err = kubectl(ctx, whole, "-n", namespace, "create", "-f", "-")
-	Expect(err).NotTo(HaveOccurred())
+	whole := mustKubectl(ctx, "", "patch", "--local", "-f", file, "--type=strategic", "--patch-file", patch, "-o", "yaml")
+	mustKubectl(ctx, whole, "-n", namespace, "create", "-f", "-")
 }
 
 // asked speaks MCP with the server in a Pod over its own stdin and stdout, and returns
@@ -151,8 +147,7 @@ server.listen(0, '127.0.0.1', () => { console.log('listen worked'); server.close
 
 func outcomes(ctx context.Context, pod string) []string {
 	GinkgoHelper()
-	out, err := kubectl(ctx, "", "-n", namespace, "exec", pod, "-c", "server", "--", "node", "-e", misdeeds)
-	Expect(err).NotTo(HaveOccurred(), out)
+	out := mustKubectl(ctx, "", "-n", namespace, "exec", pod, "-c", "server", "--", "node", "-e", misdeeds)
 	return strings.Split(strings.TrimSpace(out), "\n")
 }
 

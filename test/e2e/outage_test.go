@@ -259,12 +259,8 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 		awaitAvailable(ctx, deployment(byDigest(r.honest)))
 		setFailurePolicy(ctx, admissionregistrationv1.Fail)
 		for _, name := range []string{metav1.NamespaceSystem, systemNamespace, runNamespace} { // a mistake that somebody may make
-			_, err := kubectl(ctx, "", "label", "namespace", name, v1alpha1.GateLabel+"="+v1alpha1.GateEnabled)
-			Expect(err).NotTo(HaveOccurred())
-			DeferCleanup(func(ctx context.Context) {
-				_, err := kubectl(ctx, "", "label", "namespace", name, v1alpha1.GateLabel+"-")
-				Expect(err).NotTo(HaveOccurred())
-			})
+			mustKubectl(ctx, "", "label", "namespace", name, v1alpha1.GateLabel+"="+v1alpha1.GateEnabled)
+			DeferCleanup(func(ctx context.Context) { mustKubectl(ctx, "", "label", "namespace", name, v1alpha1.GateLabel+"-") })
 		}
 		DeferCleanup(restoreGate)
 		scale(ctx, gateDeployment, 0)
@@ -276,16 +272,14 @@ var _ = Describe("With failurePolicy Fail, while the webhook does not answer", L
 
 		By("scaling down, labelling and deleting in the namespace")
 		for _, args := range [][]string{{"scale", "deployment/notes", "--replicas=0"}, {"label", "deployment/notes", "a=b"}} {
-			_, err := kubectl(ctx, "", append([]string{"-n", namespace}, args...)...)
-			Expect(err).NotTo(HaveOccurred())
+			mustKubectl(ctx, "", append([]string{"-n", namespace}, args...)...)
 		}
 		Eventually(func(g Gomega) {
 			var pods corev1.PodList
 			g.Expect(k8s.List(ctx, &pods, client.InNamespace(namespace))).To(Succeed())
 			g.Expect(pods.Items).To(BeEmpty())
 		}).WithContext(ctx).Should(Succeed(), "the ReplicaSet is scaled down as well")
-		_, err := kubectl(ctx, "", "-n", namespace, "delete", "deployment/notes")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, "", "-n", namespace, "delete", "deployment/notes")
 
 		By("doing what a node does")
 		expectNodeTraffic(ctx)

@@ -91,8 +91,7 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 		const level = "pod-security.kubernetes.io/enforce"
 		label := func(ctx context.Context, value string) {
 			GinkgoHelper()
-			_, err := kubectl(ctx, "", "label", "--overwrite", "namespace", runNamespace, level+"="+value)
-			Expect(err).NotTo(HaveOccurred())
+			mustKubectl(ctx, "", "label", "--overwrite", "namespace", runNamespace, level+"="+value)
 		}
 		label(ctx, "restricted")
 		DeferCleanup(label, "privileged")

@@ -49,10 +49,8 @@ func elsewhere(url string) *v1alpha1.MCPServerAudit {
 var _ = Describe("A server that runs elsewhere", func() {
 	It("is heard and not traced, and so it does not pass", func(ctx context.Context) {
 		manifest := strings.NewReplacer("NAMESPACE", namespace, "REGISTRY", registry).Replace(honest)
-		_, err := kubectl(ctx, manifest, "apply", "-f", "-")
-		Expect(err).NotTo(HaveOccurred())
-		_, err = kubectl(ctx, "", "-n", namespace, "rollout", "status", "deployment/notes", "--timeout=120s")
-		Expect(err).NotTo(HaveOccurred())
+		mustKubectl(ctx, manifest, "apply", "-f", "-")
+		mustKubectl(ctx, "", "-n", namespace, "rollout", "status", "deployment/notes", "--timeout=120s")
 
 		audit := elsewhere("http://notes." + namespace + ".svc/mcp")
 		audit.Spec.Probe.Calls = report.CallsAll
