@@ -17,14 +17,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
-// references are the reference servers.
-var references = []published.Server{
-	published.NPM("@modelcontextprotocol/server-everything@2026.8.31"),
-	published.NPM("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp"),
-	published.NPM("@modelcontextprotocol/server-memory@2026.8.31"),
-	published.NPM("@modelcontextprotocol/server-sequential-thinking@2026.8.31"),
-}
-
 // auditTimeout bounds one audit.
 const auditTimeout = 5 * time.Minute
 
@@ -38,7 +30,7 @@ func audits(ctx context.Context, w io.Writer, dir string) error {
 	_, _ = fmt.Fprint(w, "\nWhole audits of the reference servers, once each: wall time in seconds, every launch included.\n\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprint(table, "SERVER\tLAUNCHES\tCALLS\tBRANCHES\tSTRACE\tPTRACE\tPTRACE/STRACE\tVERDICT\n") // Flush has the error
-	for _, server := range references {
+	for _, server := range published.References {
 		launched, _, err := server.Install(ctx, filepath.Join(cache, "servers"))
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -1,12 +1,16 @@
 package published
 
-// Servers has honest published servers among the most downloaded ones, in three runtimes, for
-// databases, browsers, clouds, files, documents, chat and search.
-var Servers = []Server{
+// References has the reference servers, server-everything first.
+var References = []Server{
 	NPM("@modelcontextprotocol/server-everything@2026.8.31"),
 	NPM("@modelcontextprotocol/server-filesystem@2026.8.31", "/tmp"),
 	NPM("@modelcontextprotocol/server-memory@2026.8.31"),
 	NPM("@modelcontextprotocol/server-sequential-thinking@2026.8.31"),
+}
+
+// Servers has the reference servers and other honest published servers among the most downloaded
+// ones, in three runtimes, for databases, browsers, clouds, files, documents, chat and search.
+var Servers = append(References[:len(References):len(References)],
 	NPM("@modelcontextprotocol/server-postgres@0.6.2", "postgresql://u:p@db.corp.example:5432/app"),
 	NPM("@modelcontextprotocol/server-github@2025.4.8").With("GITHUB_PERSONAL_ACCESS_TOKEN=none"),
 	NPM("@modelcontextprotocol/server-gitlab@2025.4.25").With("GITLAB_PERSONAL_ACCESS_TOKEN=none"),
@@ -103,4 +107,4 @@ var Servers = []Server{
 	Go("github.com/modelcontextprotocol/go-sdk/examples/server/memory@v1.8.0"),
 	Go("github.com/modelcontextprotocol/go-sdk/examples/server/sequentialthinking@v1.8.0"),
 	Go("github.com/grafana/mcp-grafana/cmd/mcp-grafana@v1.6.3").With("GRAFANA_URL=http://localhost:3000"),
-}
+)

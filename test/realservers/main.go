@@ -22,7 +22,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,24 +98,19 @@ type target struct {
 	transport string
 }
 
-// referenceScope is the prefix of the reference servers' packages.
-const referenceScope = "@modelcontextprotocol/server-"
-
 // servers returns all servers, or the four reference servers with each of their transports.
 func servers(reference bool) []target {
-	var all []target
-	for _, s := range published.Servers {
-		name, isReference := strings.CutPrefix(s.Name(), referenceScope)
-		isReference = isReference && slices.Contains([]string{"everything", "filesystem", "memory", "sequential-thinking"}, name)
-		if reference && !isReference {
-			continue
-		}
+	if !reference {
+		return targets(published.Servers)
+	}
+	overHTTP, overSSE := published.References[0], published.References[0]
+	overHTTP.Args, overSSE.Args = []string{"streamableHttp"}, []string{"sse"}
+	return append(targets(published.References), target{overHTTP, "http"}, target{overSSE, "sse"})
+}
+
+func targets(servers []published.Server) (all []target) {
+	for _, s := range servers {
 		all = append(all, target{Server: s})
-		if reference && name == "everything" {
-			overHTTP, overSSE := s, s
-			overHTTP.Args, overSSE.Args = []string{"streamableHttp"}, []string{"sse"}
-			all = append(all, target{overHTTP, "http"}, target{overSSE, "sse"})
-		}
 	}
 	return all
 }
