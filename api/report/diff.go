@@ -89,7 +89,7 @@ func (m Manifest) spoken() Manifest {
 		ResourceTemplates: each(m.ResourceTemplates), Prompts: each(m.Prompts)}
 }
 
-// likeness is what an item and its renamed version have in common.
+// likeness holds the properties that an item shares with its renamed version.
 type likeness struct {
 	kind                    CapabilityKind
 	description, definition string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// hostileTexts are what a server may be made of, each in the way that it takes the
-// most room or trouble: JSON escapes, invalid bytes, wide runes, overrides.
+// hostileTexts have the pieces that a server's texts may be made of, those that take the most room
+// or trouble: JSON escapes, invalid bytes, wide runes, overrides.
 var hostileTexts = map[string]string{
 	"plain": "x", "control": "\x01", "markup": "<", "quote": `"`, "separator": "\u2028", "invalid": "\xff", "wide": "\U0001f600", "override": "\u202e",
 }

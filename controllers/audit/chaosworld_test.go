@@ -34,7 +34,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/slots"
 )
 
-// killed is how a manager ends that is killed in the middle of a call.
+// killed ends a manager in the middle of a call.
 type killed struct{}
 
 // fault makes one call of the API fail.
@@ -44,7 +44,7 @@ type fault struct {
 	answer func(call) error
 	// applied is set if the API server does what it was asked to before.
 	applied bool
-	// calls is how many calls in a row it happens to.
+	// calls is the number of calls in a row that it happens to.
 	calls int
 }
 

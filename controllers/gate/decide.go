@@ -39,7 +39,7 @@ type image struct {
 	name
 	full string
 	err  error
-	// digests are those of its manifests, id that of its config; neither if only its name is
+	// digests has the digests of its manifests, id that of its config; neither if only its name is
 	// known.
 	digests []v1alpha1.Digest
 	id      v1alpha1.Digest

@@ -42,7 +42,7 @@ var ErrNoRecord = errors.New("pod has no record of its run")
 // Run is one run of an MCPServerAudit. It is recorded on the Pod, so a manager can resume it
 // after a restart.
 type Run struct {
-	// Name is that of the Pod and the report.
+	// Name is the name of the Pod and of the report.
 	Name string `json:"name"`
 	// Previous is the run in the status when this one began. Only a Pod that follows the status
 	// is in progress: leftovers of earlier runs, such as on a lost node, are not read again.

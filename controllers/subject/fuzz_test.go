@@ -20,7 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// specs are where the API of Kubernetes has the Pod of a kind.
+// specs has the path of the Pod in each kind of Kubernetes' API.
 var specs = map[schema.GroupKind]func(object []byte) (corev1.PodSpec, error){
 	{Kind: "Pod"}: func(object []byte) (corev1.PodSpec, error) {
 		var o corev1.Pod

@@ -21,10 +21,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
-// localRegistry is that of hack/cluster.
+// localRegistry is the registry of hack/cluster.
 const localRegistry = "10.77.0.1:5000"
 
-// workshop is where images are built.
+// workshop builds images.
 type workshop struct {
 	root    string // of the repository
 	cache   string // layers, Go binaries, npm and pip installations

@@ -121,7 +121,7 @@ func byID(objects []object) map[string]object {
 	return all
 }
 
-// find is the one object of the id.
+// find returns the object with the id.
 func find(t *testing.T, objects []object, id string) object {
 	t.Helper()
 	o, ok := byID(objects)[id]

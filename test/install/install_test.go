@@ -71,7 +71,7 @@ func explain(t *testing.T) {
 	}
 }
 
-// chart is the one of the release.
+// chart returns the path of the release's chart.
 func chart(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(os.Getenv("DIST"), "*.tgz"))
