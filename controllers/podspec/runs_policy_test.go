@@ -30,11 +30,7 @@ const goldenRunner = "registry.example/runner:v1"
 // TestS15RunNamespace: the policy mcpaudit-runs admits the Pods that Build makes, and none
 // that reaches further, whoever creates it.
 func TestS15RunNamespace(t *testing.T) {
-	environment, api, err := testenv.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = environment.Stop() })
+	api := testenv.Start(t).Client
 	ctx := t.Context()
 	must(t, api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "mcpaudit-runs"}}))
 	must(t, api.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "mcpaudit-runs", Name: "default"}}))

@@ -4,13 +4,7 @@ package testenv
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,13 +24,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcpaudit/mcpaudit/controllers/options"
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 	"github.com/mcpaudit/mcpaudit/test/poll"
 )
 
 // The operator's namespaces and the audit Pods'.
 const (
-	SystemNamespace = "mcpaudit-system"
-	RunNamespace    = "mcpaudit-runs"
+	SystemNamespace = options.SystemNamespace
+	RunNamespace    = options.RunNamespace
 )
 
 // API and Config reach the API server of a Ginkgo suite, of which a process has one.
@@ -60,10 +55,8 @@ func RunSpecs(t *testing.T, title string) {
 // and other folders, and stops it afterwards.
 func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config) {
 	ginkgo.GinkgoHelper()
-	environment, api, err := Start()
-	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	ginkgo.DeferCleanup(environment.Stop)
-	API, Config = api, environment.Config
+	cluster := Start(ginkgo.GinkgoTB())
+	API, Config = cluster.Client, cluster.Config
 	for _, name := range []string{RunNamespace, SystemNamespace} {
 		gomega.Expect(API.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(gomega.Succeed())
 	}
@@ -78,24 +71,17 @@ func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config)
 // Manifests returns the objects of a folder of config, built by kustomize.
 func Manifests(ctx context.Context, folder string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
-	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
-	content, err := exec.CommandContext(ctx, kubectl, "kustomize", configPath(folder)).Output()
+	objects, err := controlplane.Kustomize(ctx, configPath(folder))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
-	return Decode(string(content))
+	return objects
 }
 
 // Decode parses YAML documents.
-func Decode(text string) (objects []*unstructured.Unstructured) {
+func Decode(text string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
-	for decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096); ; {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return objects
-		}
-		gomega.Expect(err).NotTo(gomega.HaveOccurred())
-		objects = append(objects, object)
-	}
+	objects, err := controlplane.Decode([]byte(text))
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return objects
 }
 
 // Create creates the objects in a YAML text.

@@ -4,44 +4,28 @@
 package testenv
 
 import (
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
+	"testing"
 
-	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-// errNoAssets explains how to run the suites.
-var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set: run `make test-envtest`")
-
-// Start starts etcd and an API server with the project's CRDs. The caller stops the
-// environment.
-func Start() (*envtest.Environment, client.Client, error) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, nil, errNoAssets
-	}
-	if err := v1alpha1.AddToScheme(scheme.Scheme); err != nil {
-		return nil, nil, fmt.Errorf("register kinds: %w", err)
-	}
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{configPath("crd/bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	config, err := environment.Start()
+// Start starts etcd and an API server with the project's CRDs, which stop with the test.
+func Start(t testing.TB) *controlplane.Cluster {
+	t.Helper()
+	cluster, err := controlplane.Start(&envtest.Environment{CRDDirectoryPaths: []string{configPath("crd/bases")}, ErrorIfCRDPathMissing: true})
 	if err != nil {
-		return nil, nil, fmt.Errorf("start API server: %w", err)
+		t.Fatal(err)
 	}
-	live, err := client.New(config, client.Options{Scheme: scheme.Scheme})
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("create client: %w", err), environment.Stop())
-	}
-	return environment, live, nil
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster
 }
 
 // configPath returns a path below config/.

@@ -1,8 +1,9 @@
-// Package controlplane starts etcd and an API server for the programs that measure the
-// operator: test/scale and test/gatebench.
+// Package controlplane starts etcd and an API server, for the envtest suites (controllers/testenv)
+// and the programs that measure the operator (test/scale, test/gatebench).
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,7 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,10 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
-
-// SystemNamespace is the operator's namespace in config/.
-const SystemNamespace = "mcpaudit-system"
 
 // startTimeout bounds the start and the stop on a busy machine.
 const startTimeout = time.Minute
@@ -44,7 +43,7 @@ type Cluster struct {
 // Start starts the environment. The caller stops it.
 func Start(environment *envtest.Environment) (*Cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, errors.New("KUBEBUILDER_ASSETS is not set: use make bench-scale or make bench-gate")
+		return nil, errors.New("KUBEBUILDER_ASSETS is not set: use make test-envtest, bench-scale or bench-gate")
 	}
 	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = startTimeout, startTimeout
 	config, err := environment.Start()
@@ -74,22 +73,37 @@ func (c *Cluster) connect() error {
 	return nil
 }
 
-// Apply creates the objects of a YAML stream that do not exist yet, except some kinds.
-func (c *Cluster) Apply(ctx context.Context, manifests io.Reader, except ...string) error {
-	for decoder := yaml.NewYAMLOrJSONDecoder(manifests, 4096); ; {
+// Decode parses YAML documents.
+func Decode(manifests []byte) (objects []*unstructured.Unstructured, err error) {
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096); ; {
 		object := &unstructured.Unstructured{}
 		switch err := decoder.Decode(&object.Object); {
 		case errors.Is(err, io.EOF):
-			return nil
+			return objects, nil
 		case err != nil:
-			return err
-		case slices.Contains(except, object.GetKind()):
-			continue
+			return nil, err
 		}
+		objects = append(objects, object)
+	}
+}
+
+// Kustomize returns the objects of a folder, built by kustomize.
+func Kustomize(ctx context.Context, folder string) ([]*unstructured.Unstructured, error) {
+	built, err := command.Output(ctx, "", filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", folder)
+	if err != nil {
+		return nil, err
+	}
+	return Decode([]byte(built))
+}
+
+// Apply creates the objects that do not exist yet.
+func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
 		if err := client.IgnoreAlreadyExists(c.Client.Create(ctx, object)); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Certificate returns a self-signed certificate for 127.0.0.1, also as PEM for clients.

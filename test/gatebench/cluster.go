@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/test/command"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
@@ -47,7 +46,7 @@ func startCluster(ctx context.Context, root string) (*cluster, error) {
 
 // install creates the namespaces and the policies, and reads the webhook's configuration.
 func (c *cluster) install(ctx context.Context, root string) error {
-	namespaces := []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: controlplane.SystemNamespace}}}
+	namespaces := []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: options.SystemNamespace}}}
 	for _, team := range teamLabels() {
 		namespaces = append(namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Name, Labels: team.Labels}})
 	}
@@ -58,10 +57,9 @@ func (c *cluster) install(ctx context.Context, root string) error {
 	}
 	// All policies: with no binding left, the API server would stop watching ConfigMaps between
 	// two sets of lists.
-	kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
-	built, err := command.Output(ctx, "", kubectl, "kustomize", filepath.Join(root, "config", "policy"))
+	policies, err := controlplane.Kustomize(ctx, filepath.Join(root, "config", "policy"))
 	if err == nil {
-		err = c.Apply(ctx, strings.NewReader(built))
+		err = c.Apply(ctx, policies)
 	}
 	if err != nil {
 		return fmt.Errorf("apply policies: %w", err)

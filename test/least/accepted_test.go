@@ -42,15 +42,8 @@ func golden(t *testing.T, server, name string) []byte {
 }
 
 func TestAccepted(t *testing.T) {
-	environment, api, err := testenv.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	cluster := testenv.Start(t)
+	api := cluster.Client
 	var paths []string
 	for _, crd := range crds {
 		path, err := crd.Path()
@@ -59,7 +52,7 @@ func TestAccepted(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	if _, err := envtest.InstallCRDs(environment.Config, envtest.CRDInstallOptions{Paths: paths}); err != nil {
+	if _, err := envtest.InstallCRDs(cluster.Config, envtest.CRDInstallOptions{Paths: paths}); err != nil {
 		t.Fatal(err)
 	}
 	for _, server := range []string{"honest", "leaky", "everything", "networked"} {

@@ -6,21 +6,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
 // The names of config/.
 const (
-	runNamespace   = "mcpaudit-runs"
+	runNamespace   = options.RunNamespace
 	serviceAccount = "mcpaudit-manager"
-	managerUser    = "system:serviceaccount:" + controlplane.SystemNamespace + ":" + serviceAccount
+	managerUser    = "system:serviceaccount:" + options.SystemNamespace + ":" + serviceAccount
 )
 
 // auditPolicy makes the API server log each of the manager's requests once, when it is answered.
@@ -62,7 +65,7 @@ func startCluster(ctx context.Context, root, dir string) (*cluster, error) {
 	return c, nil
 }
 
-// apply creates the objects of config/ that need no controller: without its controller, a quota
+// apply creates the objects of config/, but no quota: without its controller, a quota
 // admits nothing.
 func (c *cluster) apply(ctx context.Context, root, pattern string) error {
 	paths, err := filepath.Glob(filepath.Join(root, "config", pattern))
@@ -70,12 +73,14 @@ func (c *cluster) apply(ctx context.Context, root, pattern string) error {
 		return err
 	}
 	for _, path := range paths {
-		file, err := os.Open(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		err = c.Apply(ctx, file, "Kustomization", "ResourceQuota")
-		_ = file.Close() // only read
+		objects, err := controlplane.Decode(text)
+		if err == nil {
+			err = c.Apply(ctx, slices.DeleteFunc(objects, isUnserved))
+		}
 		if err != nil {
 			return fmt.Errorf("apply %s: %w", path, err)
 		}
@@ -83,10 +88,14 @@ func (c *cluster) apply(ctx context.Context, root, pattern string) error {
 	return nil
 }
 
+func isUnserved(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "Kustomization" || object.GetKind() == "ResourceQuota"
+}
+
 // kubeconfig writes a kubeconfig for the manager's service account.
 func (c *cluster) kubeconfig(ctx context.Context, path string) error {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(12 * 60 * 60))}}
-	token, err := c.Clients.CoreV1().ServiceAccounts(controlplane.SystemNamespace).CreateToken(ctx, serviceAccount, request, metav1.CreateOptions{})
+	token, err := c.Clients.CoreV1().ServiceAccounts(options.SystemNamespace).CreateToken(ctx, serviceAccount, request, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create token of the manager: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/command"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
@@ -77,7 +78,7 @@ func startManager(ctx context.Context, binary, kubeconfig, dir string) (*manager
 	}
 	m := &manager{metrics: "http://" + metrics + "/metrics", ended: make(chan error, 1), log: log.Name()}
 	m.command = exec.Command(binary,
-		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+controlplane.SystemNamespace,
+		"--kubeconfig="+kubeconfig, "--leader-election-namespace="+options.SystemNamespace,
 		"--config="+filepath.Join(dir, configFile),
 		"--metrics-bind-address="+metrics, "--metrics-secure=false", "--health-probe-bind-address=0",
 		"--runner-image=registry.example/runner:v1",

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpaudit/mcpaudit/test/controlplane"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 )
 
 // requests counts the manager's requests by "verb resource", such as "patch
@@ -75,7 +75,7 @@ func (l *requestLog) next() (requests, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("read audit log of the API server: %w", err)
 		}
-		if event.ObjectRef.Namespace == controlplane.SystemNamespace {
+		if event.ObjectRef.Namespace == options.SystemNamespace {
 			continue // the leader's lease and its events
 		}
 		kind := event.Verb + " " + event.ObjectRef.Resource

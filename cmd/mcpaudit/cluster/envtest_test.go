@@ -49,11 +49,8 @@ func (p program) wants(o outcome, code int, says ...string) {
 }
 
 func TestAgainstAPIServer(t *testing.T) {
-	environment, api, err := testenv.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = environment.Stop() })
+	environment := testenv.Start(t)
+	api := environment.Client
 	kubeconfig := func(name string, config []byte) string {
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, config, 0o600); err != nil {
