@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	kjson "sigs.k8s.io/json"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
 )
 
 // Container describes an audit of a server, for comparison with actual audits.

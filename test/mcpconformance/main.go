@@ -22,7 +22,6 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
-
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 

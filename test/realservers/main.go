@@ -26,9 +26,8 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/test/published"
-
 	"github.com/mcpaudit/mcpaudit/test/command"
+	"github.com/mcpaudit/mcpaudit/test/published"
 )
 
 // options are set by flags.
