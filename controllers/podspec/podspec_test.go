@@ -87,10 +87,7 @@ func TestBuild(t *testing.T) {
 		"minimal": newInput(newAudit()), "everything": full, "listening": newInput(listening), "elsewhere": far,
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod, err := podspec.Build(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pod := build(t, in)
 			got, err := yaml.Marshal(pod)
 			if err != nil {
 				t.Fatal(err)
@@ -157,9 +154,7 @@ func TestBuildDoesNotTouchItsInput(t *testing.T) {
 	audit := newAudit()
 	audit.Spec.Sandbox.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
 	in := newInput(audit)
-	if _, err := podspec.Build(in); err != nil {
-		t.Fatal(err)
-	}
+	build(t, in)
 	if got := in.ServerLimits[corev1.ResourceMemory]; got.String() != "512Mi" {
 		t.Errorf("the default memory limit became %s", got.String())
 	}
@@ -167,10 +162,7 @@ func TestBuildDoesNotTouchItsInput(t *testing.T) {
 
 func TestReadRun(t *testing.T) {
 	in := newInput(newAudit())
-	pod, err := podspec.Build(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pod := build(t, in)
 	got, err := podspec.ReadRun(pod)
 	if err != nil {
 		t.Fatal(err)
@@ -249,10 +241,7 @@ func TestHostname(t *testing.T) {
 		audit.Name = "sandbox"
 		in := newInput(audit)
 		in.Image = image
-		pod, err := podspec.Build(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pod := build(t, in)
 		host := pod.Spec.Hostname
 		if problems := validation.IsDNS1123Label(host); len(problems) > 0 || !strings.HasPrefix(host, app+"-") || strings.Contains(host, "sandbox") {
 			t.Errorf("%q: %q %v", image, host, problems)

@@ -22,54 +22,28 @@ import (
 
 // specs has the path of the Pod in each kind of Kubernetes' API.
 var specs = map[schema.GroupKind]func(object []byte) (corev1.PodSpec, error){
-	{Kind: "Pod"}: func(object []byte) (corev1.PodSpec, error) {
-		var o corev1.Pod
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec, err
-	},
-	{Kind: "PodTemplate"}: func(object []byte) (corev1.PodSpec, error) {
-		var o corev1.PodTemplate
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Template.Spec, err
-	},
-	{Kind: "ReplicationController"}: func(object []byte) (corev1.PodSpec, error) {
-		o := corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Template: &corev1.PodTemplateSpec{}}}
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
+	{Kind: "Pod"}:         specIn(func(o *corev1.Pod) corev1.PodSpec { return o.Spec }),
+	{Kind: "PodTemplate"}: specIn(func(o *corev1.PodTemplate) corev1.PodSpec { return o.Template.Spec }),
+	{Kind: "ReplicationController"}: specIn(func(o *corev1.ReplicationController) corev1.PodSpec {
 		if o.Spec.Template == nil {
-			return corev1.PodSpec{}, err
+			return corev1.PodSpec{}
 		}
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "apps", Kind: "Deployment"}: func(object []byte) (corev1.PodSpec, error) {
-		var o appsv1.Deployment
+		return o.Spec.Template.Spec
+	}),
+	{Group: "apps", Kind: "Deployment"}:  specIn(func(o *appsv1.Deployment) corev1.PodSpec { return o.Spec.Template.Spec }),
+	{Group: "apps", Kind: "ReplicaSet"}:  specIn(func(o *appsv1.ReplicaSet) corev1.PodSpec { return o.Spec.Template.Spec }),
+	{Group: "apps", Kind: "StatefulSet"}: specIn(func(o *appsv1.StatefulSet) corev1.PodSpec { return o.Spec.Template.Spec }),
+	{Group: "apps", Kind: "DaemonSet"}:   specIn(func(o *appsv1.DaemonSet) corev1.PodSpec { return o.Spec.Template.Spec }),
+	{Group: "batch", Kind: "Job"}:        specIn(func(o *batchv1.Job) corev1.PodSpec { return o.Spec.Template.Spec }),
+	{Group: "batch", Kind: "CronJob"}:    specIn(func(o *batchv1.CronJob) corev1.PodSpec { return o.Spec.JobTemplate.Spec.Template.Spec }),
+}
+
+func specIn[T any](path func(*T) corev1.PodSpec) func(object []byte) (corev1.PodSpec, error) {
+	return func(object []byte) (corev1.PodSpec, error) {
+		var o T
 		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "apps", Kind: "ReplicaSet"}: func(object []byte) (corev1.PodSpec, error) {
-		var o appsv1.ReplicaSet
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "apps", Kind: "StatefulSet"}: func(object []byte) (corev1.PodSpec, error) {
-		var o appsv1.StatefulSet
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "apps", Kind: "DaemonSet"}: func(object []byte) (corev1.PodSpec, error) {
-		var o appsv1.DaemonSet
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "batch", Kind: "Job"}: func(object []byte) (corev1.PodSpec, error) {
-		var o batchv1.Job
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.Template.Spec, err
-	},
-	{Group: "batch", Kind: "CronJob"}: func(object []byte) (corev1.PodSpec, error) {
-		var o batchv1.CronJob
-		err := kjson.UnmarshalCaseSensitivePreserveInts(object, &o)
-		return o.Spec.JobTemplate.Spec.Template.Spec, err
-	},
+		return path(&o), err
+	}
 }
 
 // FuzzRead holds what is read against what the API server would make of an object.
