@@ -26,8 +26,7 @@ var _ = Describe("an audit that the API server fails", func() {
 		b := newBench(ctx)
 		b.reconcile(ctx)
 		stale := b.audit(ctx)
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
+		b.ends(ctx, clean())
 		after := b.audit(ctx)
 
 		b.Client = b.intercept(interceptor.Funcs{

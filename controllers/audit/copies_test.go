@@ -53,8 +53,7 @@ var _ = Describe("The pull secrets of an audit", func() {
 		Expect(copies(ctx)[0].Type).To(Equal(corev1.SecretTypeDockerConfigJson))
 		Expect(b.pod(ctx).Spec.ImagePullSecrets).To(ConsistOf(corev1.LocalObjectReference{Name: copies(ctx)[0].Name}))
 
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
+		b.ends(ctx, clean())
 		Expect(copies(ctx)).To(BeEmpty())
 
 		By("writing nothing more")
@@ -153,8 +152,7 @@ var _ = Describe("The pull secrets of an audit", func() {
 			fresh := &corev1.Secret{}
 			Expect(api.Get(ctx, client.ObjectKey{Namespace: runNamespace, Name: named[0].Name}, fresh)).To(Succeed())
 			Expect(fresh.Data).To(HaveKeyWithValue(corev1.DockerConfigJsonKey, original.Data[corev1.DockerConfigJsonKey]))
-			b.finish(ctx, b.pod(ctx), clean())
-			b.reconcile(ctx)
+			b.ends(ctx, clean())
 			Expect(copies(ctx)).To(BeEmpty())
 		})
 

@@ -40,8 +40,7 @@ var _ = Describe("an audit whose image cannot be had", func() {
 		b.images.image.Digest, b.images.image.Ambiguous = sha("b"), "it has 2 manifests for linux/amd64"
 		b.reconcile(ctx)
 		Expect(b.pod(ctx).Spec.Containers[0].Image).To(Equal("registry.example/notes@" + sha("a")))
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
+		b.ends(ctx, clean())
 		a := b.audit(ctx)
 		Expect(a).To(And(haveCondition("Ready", "Passed"), haveCondition("ImageAmbiguous", "AmbiguousIndex")))
 		Expect(message(a, "ImageAmbiguous")).To(And(ContainSubstring("2 manifests"), HaveSuffix("image: registry.example/notes:v1@"+sha("a"))))

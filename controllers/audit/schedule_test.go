@@ -85,8 +85,7 @@ var _ = Describe("a schedule", func() {
 		Expect(a).To(And(haveCondition("Ready", "Passed"), haveCondition("Auditing", "Running"), haveCondition("Reconciling", "")))
 		Expect(kstatus(a)).To(Equal(status.CurrentStatus))
 		Expect(b.events.list()).To(ContainElement(And(HavePrefix("AuditStarted: "), ContainSubstring("(ScheduleDue): spec.schedule had it due at"))))
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
+		b.ends(ctx, clean())
 		a = b.audit(ctx)
 		Expect(a.Status.Trigger.Reason).To(Equal(v1alpha1.TriggerScheduleDue))
 		Expect(a.Status.NextAuditTime.Time).To(BeTemporally(">", time.Now().Add(23*time.Hour)), "what was missed is made up for by one")
@@ -141,8 +140,7 @@ var _ = Describe("a schedule", func() {
 		b.change(ctx, func(a *v1alpha1.MCPServerAudit) {
 			a.Spec.Schedule = &v1alpha1.Schedule{Cron: "@daily", TimeZone: "Europe/Atlantis"}
 		})
-		b.finish(ctx, b.pod(ctx), clean())
-		b.reconcile(ctx)
+		b.ends(ctx, clean())
 		a = b.audit(ctx)
 		Expect(a.Status.Verdict).To(Equal(v1alpha1.VerdictPass))
 		Expect(a.Status.NextAuditTime).To(BeNil())

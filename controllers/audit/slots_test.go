@@ -79,14 +79,6 @@ func (b *bench) runs(ctx context.Context) *corev1.Pod {
 	return b.pod(ctx)
 }
 
-// ends lets the audit in progress end.
-func (b *bench) ends(ctx context.Context) {
-	GinkgoHelper()
-	b.finish(ctx, b.pod(ctx), clean())
-	b.reconcile(ctx)
-	Expect(b.pods(ctx)).To(BeEmpty())
-}
-
 var _ = Describe("a slot", func() {
 	BeforeEach(clearAway)
 
@@ -105,7 +97,7 @@ var _ = Describe("a slot", func() {
 		Expect(b.audit(ctx).ResourceVersion).To(Equal(before))
 		Expect(b.Slots.Waiting()).To(HaveKeyWithValue("requested", 1))
 		now.SetTime(time.Now()) // the Pods have the API server's
-		a.ends(ctx)
+		a.ends(ctx, clean())
 		b.runs(ctx)
 	})
 
@@ -118,7 +110,7 @@ var _ = Describe("a slot", func() {
 		})
 		drifted.runs(ctx)
 		a.queued(ctx)
-		drifted.ends(ctx)
+		drifted.ends(ctx, clean())
 		a.runs(ctx)
 
 		now.SetTime(now.Now().Add(2 * time.Minute))
@@ -130,7 +122,7 @@ var _ = Describe("a slot", func() {
 		var woken []client.ObjectKey
 		a.Slots.Notify(func(key client.ObjectKey) { woken = append(woken, key) })
 
-		a.ends(ctx)
+		a.ends(ctx, clean())
 		drifted.queued(ctx)
 		Expect(woken).To(ConsistOf(person.key))
 		person.runs(ctx)
@@ -150,7 +142,7 @@ var _ = Describe("a slot", func() {
 		a.runs(ctx)
 		b.queued(ctx)
 		now.SetTime(now.Now().Add(20 * time.Second))
-		a.ends(ctx)
+		a.ends(ctx, clean())
 		b.runs(ctx)
 		families, err := registry.Gather()
 		Expect(err).NotTo(HaveOccurred())
@@ -192,7 +184,7 @@ var _ = Describe("a slot", func() {
 
 		By("nor by one whose registry went away while it waited")
 		a.queued(ctx)
-		b.ends(ctx)
+		b.ends(ctx, clean())
 		c := a.beside(ctx)
 		c.queued(ctx) // it is a's turn
 		a.images.err = imageref.ErrUnreachable
@@ -216,7 +208,7 @@ var _ = Describe("a slot", func() {
 		By("waiting for another one, and saying still what is wrong")
 		Expect(a.reconcile(ctx).RequeueAfter).To(BeZero())
 		Expect(message(a.audit(ctx), "Auditing")).To(Equal(refusal))
-		b.ends(ctx)
+		b.ends(ctx, clean())
 		a.runs(ctx)
 	})
 
@@ -246,7 +238,7 @@ var _ = Describe("a slot", func() {
 		a.Client = api
 		a.runs(ctx)
 		b.queued(ctx)
-		a.ends(ctx)
+		a.ends(ctx, clean())
 		b.runs(ctx)
 	}, Entry("and it was", true), Entry("and it was not", false))
 
@@ -295,7 +287,7 @@ var _ = Describe("a slot", func() {
 		now.SetTime(now.Now().Add(time.Hour))
 
 		By("not that of the refusals")
-		a.ends(ctx)
+		a.ends(ctx, clean())
 		b.refuses("Pod")
 		Expect(b.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 		Expect(b.audit(ctx)).To(haveCondition("Ready", "AuditPodRefused"))
