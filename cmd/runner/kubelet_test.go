@@ -19,19 +19,20 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/test/poll"
+	"github.com/mcpaudit/mcpaudit/test/programs"
 )
 
 // The test binary plays all parts of an audit Pod, by the variable roleVar.
 const (
 	roleVar = "RUNNER_TEST_ROLE"
 	podVar  = "RUNNER_TEST_POD"
-	// patience is how long a test waits for what must come.
+	// patience bounds each wait of a test.
 	patience = 4 * time.Minute
 	// audited is the longest duration of an audit, beside others.
 	audited = "3m"
 )
 
-// built is where the target servers are.
+// built is the directory of the target servers.
 var built string
 
 func TestMain(m *testing.M) {
@@ -46,30 +47,9 @@ func TestMain(m *testing.M) {
 	case "stateless":
 		stateless()
 	default:
-		os.Exit(runAll(m))
+		os.Exit(programs.Run(m, &built, "./test/servers/go/devices", "./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky",
+			"./test/servers/go/misbehave", "./test/servers/go/rugpull"))
 	}
-}
-
-func runAll(m *testing.M) int {
-	dir, err := os.MkdirTemp("/tmp", "runner-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.Command("go", "build", "-o", dir+"/",
-		"./test/servers/go/devices", "./test/servers/go/fetch", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave", "./test/servers/go/rugpull")
-	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build:", err)
-		return 1
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // servers run under other uids
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	built = dir
-	return m.Run()
 }
 
 // pod holds what a test wants of the kubelet.
@@ -274,7 +254,7 @@ func (p pod) run(dir string) error {
 	return json.NewEncoder(os.Stdout).Encode(e)
 }
 
-// childOf is the one child of a process: the tracer is the runner's.
+// childOf returns the only child of a process: the tracer is the runner's.
 func childOf(parent int) int {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
 	for _, file := range files {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/programs"
 )
 
 const (
@@ -37,30 +38,15 @@ const (
 	// maxMemory is the most that any process of an audit may have held, in bytes:
 	// far from what some of the servers send.
 	maxMemory = 512 << 20
-	// atOnce is how many audits run at a time.
+	// atOnce is the number of audits that run at a time.
 	atOnce = 8
 )
 
-// built is where the programs are.
+// built is the directory of the programs.
 var built string
 
-func TestMain(m *testing.M) { os.Exit(runAll(m)) }
-
-func runAll(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "hostile-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.Command("go", "build", "-o", dir+"/", "./cmd/mcpaudit", "./test/hostile/server")
-	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build:", err)
-		return 1
-	}
-	built = dir
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(programs.Run(m, &built, "./cmd/mcpaudit", "./test/hostile/server"))
 }
 
 // outcome of one audit.

@@ -6,7 +6,6 @@ package scripts
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,39 +19,25 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/test/programs"
 )
 
-// atOnce is how many stories run at a time: they mostly wait.
+// atOnce is the number of stories that run at a time: they mostly wait.
 const atOnce = "5"
 
-// built is where the programs are.
+// built is the directory of the programs.
 var built string
 
-func TestMain(m *testing.M) { os.Exit(runAll(m)) }
-
-func runAll(m *testing.M) int {
+func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", atOnce); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		panic(err)
 	}
-	dir, err := os.MkdirTemp("", "scripts-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	packages := []string{"./cmd/mcpaudit"}
+	for _, server := range []string{"honest", "leaky", "misbehave", "rugpull", "under", "fetch", "tickets", "hints", "devices", "roadmap"} {
+		packages = append(packages, "./test/servers/go/"+server)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.Command("go", "build", "-o", dir+"/",
-		"./cmd/mcpaudit", "./test/servers/go/honest", "./test/servers/go/leaky", "./test/servers/go/misbehave",
-		"./test/servers/go/rugpull", "./test/servers/go/under", "./test/servers/go/fetch", "./test/servers/go/tickets", "./test/servers/go/hints", "./test/servers/go/devices", "./test/servers/go/roadmap")
-	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // images of the tests have no libraries
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build:", err)
-		return 1
-	}
-	built = dir
-	return m.Run()
+	os.Exit(programs.Run(m, &built, packages...))
 }
 
 func TestScripts(t *testing.T) {
