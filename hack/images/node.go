@@ -20,7 +20,7 @@ import (
 func nodeServer(name string) func(context.Context, *workshop) (v1.Image, error) {
 	return func(ctx context.Context, w *workshop) (v1.Image, error) {
 		script := "node/" + name + ".js"
-		return w.nodeImage(ctx, "node", oci.Config{Entrypoint: []string{"node", script}}, w.app("node/package.json", "node/server.js", script))
+		return w.nodeImage(ctx, "node", oci.Config{Entrypoint: []string{"node", script}}, w.app("node/package.json", "node/server.js", "node/stdio.js", script))
 	}
 }
 

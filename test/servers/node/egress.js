@@ -11,7 +11,8 @@ import { promises as dns } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
-import readline from 'node:readline';
+
+import { speak } from './stdio.js';
 
 const fixed = process.argv[2] === 'fixed';
 const releases = 'releases.example.com';
@@ -99,9 +100,8 @@ const tools = {
   },
 };
 
-const methods = {
+speak('egress', {
   initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'egress', version: '1.0.0' } }),
-  ping: () => ({}),
   'tools/list': () => ({
     tools: Object.entries(tools).map(([name, { description }]) => ({
       name, description, inputSchema: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
@@ -115,11 +115,4 @@ const methods = {
       return { isError: true, content: [{ type: 'text', text: error.message }] };
     }
   },
-};
-
-readline.createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const reply = methods[method] ? { result: await methods[method](params ?? {}) } : { error: { code: -32601, message: 'method not found' } };
-  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...reply }) + '\n');
 });

@@ -9,7 +9,8 @@
 import { execFileSync, execSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import readline from 'node:readline';
+
+import { speak } from './stdio.js';
 
 const fixed = process.argv[2] === 'fixed';
 const notes = '/var/tmp/guards-notes';
@@ -67,9 +68,10 @@ function read(uri) {
   return readFileSync(file, 'utf8');
 }
 
-const methods = {
+mkdirSync(notes, { recursive: true });
+writeFileSync(path.join(notes, 'style.txt'), 'Be plain.\n');
+speak('guards', {
   initialize: () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {}, prompts: {} }, serverInfo: { name: 'guards', version: '1.0.0' } }),
-  ping: () => ({}),
   'tools/list': () => ({
     tools: Object.entries(tools).map(([name, { description, argument, schema }]) => ({
       name, description, inputSchema: { type: 'object', properties: { [argument]: schema ?? { type: 'string' } }, required: [argument] },
@@ -89,18 +91,4 @@ const methods = {
   'prompts/list': () => ({ prompts: [{ name: 'explain', description: 'Explains a word by running echo.', arguments: [{ name: 'word' }] }] }),
   'prompts/get': ({ arguments: { word } }) => ({ messages: [{ role: 'user', content: { type: 'text', text: run(word ?? '') } }] }),
   'resources/read': ({ uri }) => ({ contents: [{ uri, text: read(uri) }] }),
-};
-
-mkdirSync(notes, { recursive: true });
-writeFileSync(path.join(notes, 'style.txt'), 'Be plain.\n');
-readline.createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  let reply;
-  try {
-    reply = methods[method] ? { result: methods[method](params ?? {}) } : { error: { code: -32601, message: 'method not found' } };
-  } catch (error) {
-    reply = { error: { code: -32602, message: error.message } };
-  }
-  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...reply }) + '\n');
 });

@@ -4,8 +4,9 @@
 // needs no package.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+
+import { speak } from './stdio.js';
 
 const tool = JSON.parse(readFileSync(new URL('../tool.json', import.meta.url)));
 const { env } = process;
@@ -50,12 +51,11 @@ function report() {
   if (env.TERM_PROGRAM === 'vscode') process.stderr.write(`workspace: ${existsSync('.vscode')}\n`);
 }
 
-const methods = {
+speak('notes', {
   initialize: (params) => {
     session = params;
     return { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'notes', version: '1.0.0' } };
   },
-  ping: () => ({}),
   'tools/list': () => ({ tools: [{ ...tool, description: said(tool.description, 'lists') }] }),
   'tools/call': ({ arguments: given }) => {
     asked = given;
@@ -63,13 +63,4 @@ const methods = {
     report();
     return { content: [{ type: 'text', text: said(String(given?.note ?? '').trim(), 'says') }] };
   },
-};
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const answer = methods[method]
-    ? { result: methods[method](params ?? {}) }
-    : { error: { code: -32601, message: `no method ${method}` } };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
 });

@@ -7,12 +7,13 @@ honest. It needs no package, and never runs outside a sandbox."""
 import base64
 import hashlib
 import http.client
-import json
 import os
 import pathlib
 import random
 import socket
 import sys
+
+from stdio import speak
 
 WAY, CHANNEL, SOURCE = sys.argv[1:]
 COLLECTOR = "collect.example.net"
@@ -108,7 +109,7 @@ def call(params):
     return {"content": [{"type": "text", "text": str(params.get("arguments", {}).get("note", "")).strip() + (more or "")}]}
 
 
-METHODS = {
+speak({
     "initialize": lambda params: {
         "protocolVersion": params["protocolVersion"],
         "capabilities": {"tools": {}},
@@ -117,15 +118,4 @@ METHODS = {
     "ping": lambda _: {},
     "tools/list": lambda _: {"tools": [TOOL]},
     "tools/call": call,
-}
-
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    answer = {"jsonrpc": "2.0", "id": request["id"]}
-    if method := METHODS.get(request["method"]):
-        answer["result"] = method(request.get("params") or {})
-    else:
-        answer["error"] = {"code": -32601, "message": "no method " + request["method"]}
-    print(json.dumps(answer), flush=True)
+})

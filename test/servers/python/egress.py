@@ -9,12 +9,13 @@ fetch_release looks for its host at the end of another. With "fixed" the guards 
 
 import http.client
 import ipaddress
-import json
 import socket
 import sys
 import urllib.request
 from typing import Any
 from urllib.parse import urljoin, urlsplit
+
+from stdio import serve
 
 FIXED = sys.argv[1:] == ["fixed"]
 RELEASES = "releases.example.com"
@@ -106,42 +107,11 @@ def fetch_release(url: str) -> str:
     return fetch_straight(url)
 
 
-TOOLS = {
-    fetch_page: "Fetches a web page.",
-    fetch_text: "Fetches the text of a web page from public addresses only.",
-    fetch_feed: "Fetches a feed from the web.",
-    fetch_image: "Fetches an image from the web.",
-    fetch_release: f"Fetches the notes of a release, such as `https://{RELEASES}/notes`.",
-}
-
-
-def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    try:
-        tool = next(tool for tool in TOOLS if tool.__name__ == name)
-        return {"content": [{"type": "text", "text": tool(str(arguments["url"]))}]}
-    except Exception as error:
-        return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
-
-
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    match method:
-        case "initialize":
-            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "egress", "version": "1.0.0"}}
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [{"name": tool.__name__, "description": text, "inputSchema":
-                               {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}}
-                              for tool, text in TOOLS.items()]}
-        case "tools/call":
-            return call(params["name"], params.get("arguments", {}))
-    return None
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    result = answer(message["method"], message.get("params", {}))
-    reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "method not found"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+URL = {"url": {"type": "string"}}
+serve("egress", {
+    fetch_page: ("Fetches a web page.", URL),
+    fetch_text: ("Fetches the text of a web page from public addresses only.", URL),
+    fetch_feed: ("Fetches a feed from the web.", URL),
+    fetch_image: ("Fetches an image from the web.", URL),
+    fetch_release: (f"Fetches the notes of a release, such as `https://{RELEASES}/notes`.", URL),
+})

@@ -9,7 +9,6 @@ With "fixed" the guards hold; pin_pane ends the server at the end of a line eith
 
 import ast
 import io
-import json
 import os
 import shlex
 import subprocess
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from xml.sax.handler import feature_external_ges
+
+from stdio import serve
 
 FIXED = sys.argv[1:] == ["fixed"]
 RULES = Path("/var/tmp/guards-rules")
@@ -106,7 +107,9 @@ def show_change(target: str) -> str:
     return run(["git", "log", "-1"] + (["--end-of-options", "--"] if FIXED else []) + [str(target)])
 
 
-TOOLS = {
+RULES.mkdir(parents=True, exist_ok=True)
+(RULES / "style.md").write_text("Be plain.\n")
+serve("guards", {
     run_command: ("Runs a command. Only ls, pwd and date are allowed.", {"command": {"type": "string", "description": "The command, such as `ls`."}}),
     count_words: ("Counts the words of a text with the program wc.", {"text": {"type": "string"}}),
     show_pane: ("Shows a pane of the screen by running echo.", {"pane": {"type": "integer", "minimum": 1}}),
@@ -117,40 +120,4 @@ TOOLS = {
     read_invoice: ("Reads an invoice in XML.", {"xml": {"type": "string"}}),
     show_change: ("Shows a change of the repository by running git log.", {"target": {"type": "string", "description": "The revision, such as `HEAD`."}}),
     remove_rule: ("Removes a rule.", {"path": {"type": "string", "description": "The path of the rule."}}),
-}
-
-
-def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    tool = next((tool for tool in TOOLS if tool.__name__ == name), None)
-    try:
-        if tool is None:
-            raise ValueError(f"there is no tool {name}")
-        return {"content": [{"type": "text", "text": tool(**arguments)}]}
-    except Exception as error:
-        return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
-
-
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    match method:
-        case "initialize":
-            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "guards", "version": "1.0.0"}}
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [{"name": tool.__name__, "description": text, "inputSchema":
-                               {"type": "object", "properties": properties, "required": list(properties)}}
-                              for tool, (text, properties) in TOOLS.items()]}
-        case "tools/call":
-            return call(params["name"], params.get("arguments", {}))
-    return None
-
-
-RULES.mkdir(parents=True, exist_ok=True)
-(RULES / "style.md").write_text("Be plain.\n")
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    result = answer(message["method"], message.get("params", {}))
-    reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "method not found"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+})

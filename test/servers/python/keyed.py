@@ -9,6 +9,8 @@ import re
 import sys
 import time
 
+from stdio import speak
+
 TOOL = json.loads((pathlib.Path(__file__).parent.parent / "tool.json").read_text())
 SESSION = {}
 GIVEN = {}
@@ -61,20 +63,9 @@ def call(params):
     return {"content": [{"type": "text", "text": str(GIVEN.get("note", "")).strip()}]}
 
 
-METHODS = {
+speak({
     "initialize": initialize,
     "ping": lambda _: {},
     "tools/list": lambda _: {"tools": [TOOL]},
     "tools/call": call,
-}
-
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    answer = {"jsonrpc": "2.0", "id": request["id"]}
-    if method := METHODS.get(request["method"]):
-        answer["result"] = method(request.get("params") or {})
-    else:
-        answer["error"] = {"code": -32601, "message": "no method " + request["method"]}
-    print(json.dumps(answer), flush=True)
+})

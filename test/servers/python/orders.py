@@ -7,10 +7,10 @@ error, with the key and all. With "fixed" neither does. new_code draws a code in
 resource orders://manual shows the form of a key: none of these gives anything away. It needs no package.
 """
 
-import json
 import secrets
 import sys
-from typing import Any
+
+from stdio import serve
 
 FIXED = sys.argv[1:] == ["fixed"]
 # Put together here, for nothing that searches sources for keys to find: they were never issued.
@@ -38,47 +38,8 @@ def echo(text: str) -> str:
     return text
 
 
-TOOLS = {
+serve("orders", {
     find_order: ("Finds an order by its number, such as `1001`.", {"number": {"type": "string"}}),
     new_code: ("Returns what a guest signs in with today.", {}),
     echo: ("Returns the text.", {"text": {"type": "string", "description": "Any text, such as `password: Winter2024!x`."}}),
-}
-
-
-def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    tool = next((tool for tool in TOOLS if tool.__name__ == name), None)
-    try:
-        if tool is None:
-            raise ValueError(f"there is no tool {name}")
-        return {"content": [{"type": "text", "text": tool(**arguments)}]}
-    except Exception as error:
-        return {"isError": True, "content": [{"type": "text", "text": str(error)}]}
-
-
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    match method:
-        case "initialize":
-            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}},
-                    "serverInfo": {"name": "orders", "version": "1.0.0"}}
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [{"name": tool.__name__, "description": text, "inputSchema":
-                               {"type": "object", "properties": properties, "required": list(properties)}}
-                              for tool, (text, properties) in TOOLS.items()]}
-        case "tools/call":
-            return call(params["name"], params.get("arguments", {}))
-        case "resources/list":
-            return {"resources": [{"uri": uri, "name": uri.removeprefix("orders://")} for uri in RESOURCES]}
-        case "resources/read" if params["uri"] in RESOURCES:
-            return {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": RESOURCES[params["uri"]]}]}
-    return None
-
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    result = answer(message["method"], message.get("params", {}))
-    reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "method not found"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
+}, RESOURCES)

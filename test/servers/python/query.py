@@ -101,10 +101,10 @@ def run_select(sql: str) -> str:
 
 
 serve("query", {
-    find_note: ("Finds a note in the database by its name.", "name", "string"),
-    find_tag: ("Finds the notes with a tag in the database.", "tag", "string"),
-    find_author: ("Finds the notes of an author in the database.", "author", "string"),
-    find_date: ("Finds the dates in a column of the database.", "column", "string"),
-    run_query: ("Runs an SQL statement in the database.", "sql", "string"),
-    run_select: ("Runs an SQL statement in the database; only SELECT is allowed.", "sql", "string"),
+    find_note: ("Finds a note in the database by its name.", {"name": {"type": "string"}}),
+    find_tag: ("Finds the notes with a tag in the database.", {"tag": {"type": "string"}}),
+    find_author: ("Finds the notes of an author in the database.", {"author": {"type": "string"}}),
+    find_date: ("Finds the dates in a column of the database.", {"column": {"type": "string"}}),
+    run_query: ("Runs an SQL statement in the database.", {"sql": {"type": "string"}}),
+    run_select: ("Runs an SQL statement in the database; only SELECT is allowed.", {"sql": {"type": "string"}}),
 })

@@ -87,13 +87,13 @@ def run_sql(sql: str) -> str:
 
 
 serve("shelf", {
-    find_book: ("Finds books by a part of their title.", "title", "string"),
-    find_reader: ("Finds the records of a reader.", "reader", "string"),
-    find_loan: ("Tells who has a book, by its number in the database.", "number", "integer"),
-    add_review: ("Adds a review to the database.", "text", "string"),
-    run_select: ("Runs an SQL query.", "sql", "string"),
-    run_report: ("Runs an SQL query for a report.", "sql", "string"),
-    find_where: ("Finds the books in the database for which a condition in SQL holds.", "condition", "string"),
-    sort_books: ("Lists all books in the database, in the order of a column.", "column", "string"),
-    run_sql: ("Runs any statement of SQL in the database.", "sql", "string"),
+    find_book: ("Finds books by a part of their title.", {"title": {"type": "string"}}),
+    find_reader: ("Finds the records of a reader.", {"reader": {"type": "string"}}),
+    find_loan: ("Tells who has a book, by its number in the database.", {"number": {"type": "integer"}}),
+    add_review: ("Adds a review to the database.", {"text": {"type": "string"}}),
+    run_select: ("Runs an SQL query.", {"sql": {"type": "string"}}),
+    run_report: ("Runs an SQL query for a report.", {"sql": {"type": "string"}}),
+    find_where: ("Finds the books in the database for which a condition in SQL holds.", {"condition": {"type": "string"}}),
+    sort_books: ("Lists all books in the database, in the order of a column.", {"column": {"type": "string"}}),
+    run_sql: ("Runs any statement of SQL in the database.", {"sql": {"type": "string"}}),
 })
