@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 )
@@ -84,8 +83,8 @@ func (c *checker) text(s map[string]any, text string) verdict {
 	}
 	sized := c.sized(s, "minLength", "maxLength", float64(utf8.RuneCountInString(text)))
 	if pattern, ok := s["pattern"].(string); ok && sized > no {
-		compiled, err := compile(pattern)
-		if err != nil || !c.spend(len(pattern)*16) {
+		compiled, ok := c.compile(pattern)
+		if !ok {
 			return maybe
 		}
 		if !compiled.MatchString(text) {
@@ -225,7 +224,7 @@ func (c *checker) members(s map[string]any, object map[string]any, depth int) ve
 			result = min(result, c.check(schema, value, depth))
 		}
 		for pattern, schema := range patterns {
-			if compiled, err := compile(pattern); err == nil && c.spend(len(pattern)*16) && compiled.MatchString(name) {
+			if compiled, ok := c.compile(pattern); ok && compiled.MatchString(name) {
 				known = true
 				result = min(result, c.check(schema, value, depth))
 			}
@@ -317,12 +316,4 @@ func equal(a, b any) bool {
 		return x == y
 	}
 	return canonical(a) == canonical(b)
-}
-
-// compile reads a pattern of at most 1024 bytes.
-func compile(pattern string) (*regexp.Regexp, error) {
-	if len(pattern) > 1024 {
-		return nil, errLong
-	}
-	return regexp.Compile(pattern)
 }

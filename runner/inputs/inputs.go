@@ -45,7 +45,6 @@ package inputs
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"path"
 )
 
@@ -112,5 +111,3 @@ func Decode(raw []byte) any {
 	}
 	return value
 }
-
-var errLong = errors.New("too long")
