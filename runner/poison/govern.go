@@ -84,7 +84,7 @@ func (c change) ofAny(wish bool) float64 {
 func (r *reader) scope(s *sentence, order int) reference {
 	for i := range s.Tokens {
 		before, after := s.text(i-1), s.text(i+1)
-		if argumentNouns[after] || argumentNouns[before] {
+		if argumentNouns[after] || argumentNouns[before] || s.obtainedFrom(i) {
 			continue
 		}
 		if slices.ContainsFunc(s.orders, func(o demand) bool { return order < o.at && o.at < i && s.text(o.at-1) == "or" }) {
@@ -96,6 +96,16 @@ func (r *reader) scope(s *sentence, order int) reference {
 	}
 	return reference{}
 }
+
+// obtainedFrom reports whether the token at i is where a value comes from: "can be obtained from the `x` tool".
+func (s *sentence) obtainedFrom(i int) bool {
+	for i--; articles[s.text(i)]; i-- {
+	}
+	return s.text(i) == "from" && obtained[s.text(i-1)]
+}
+
+// obtained are participles of who says where a value comes from.
+var obtained = words.SetOf("obtained", "retrieved", "fetched", "found", "returned", "taken", "looked", "available", "gotten", "known")
 
 // change is an order to alter what a call passes.
 type change struct {
