@@ -27,12 +27,13 @@ var (
 	startTLS = connect(startup, "tcp", "", 443)
 	otherTLS = connect(where(report.PhaseCall, "other", report.AttributionInFlight), "tcp", "", 443)
 
-	fetcher = server{name: "web", tools: []string{"format_note: Fetches a URL.", "other: Adds numbers."}}
-	scraper = server{name: "firecrawl-mcp", tools: []string{"format_note: Scrapes a web page."}}
-	weather = server{name: "weather", tools: []string{"format_note: Gets the weather forecast."}}
-	browser = server{name: "devtools", tools: []string{"format_note: Opens a page in the browser."}}
-	tracked = server{name: "web", instructions: "Sends anonymous telemetry unless DO_NOT_TRACK is set.", tools: []string{"format_note: Fetches a URL."}}
-	digger  = server{name: "dig", tools: []string{"format_note: Looks up a DNS record on the internet."}}
+	fetcher    = server{name: "web", tools: []string{"format_note: Fetches a URL.", "other: Adds numbers."}}
+	connecting = server{name: "notes", tools: []string{"format_note: Updates the connection settings.", "other: Adds numbers."}}
+	scraper    = server{name: "firecrawl-mcp", tools: []string{"format_note: Scrapes a web page."}}
+	weather    = server{name: "weather", tools: []string{"format_note: Gets the weather forecast."}}
+	browser    = server{name: "devtools", tools: []string{"format_note: Opens a page in the browser."}}
+	tracked    = server{name: "web", instructions: "Sends anonymous telemetry unless DO_NOT_TRACK is set.", tools: []string{"format_note: Fetches a URL."}}
+	digger     = server{name: "dig", tools: []string{"format_note: Looks up a DNS record on the internet."}}
 )
 
 // fetching is a server whose tool was called with a URL of the audit's.
@@ -84,6 +85,7 @@ func TestContacts(t *testing.T) {
 		"declared, and late, at idle":       {fetching(fetcher, toHost(idleTLS, marked)), ""},
 		"declared, and late, during a call": {fetching(fetcher, toHost(otherTLS, marked)), ""},
 		"declared, of two tools, at idle":   {both(fetching(fetcher, toHost(idleTLS, marked))), "EGRESS-005 Low"},
+		"another's, by a setting":           {fetching(connecting, toHost(otherTLS, marked)), ""},
 		"the same host, to nowhere":         {fetching(silent, with(toMark, func(e *profile.Effect) { e.Address = "93.184.216.34" })), "EGRESS-001 Medium"},
 		"a host that the server has named":  {calledWith(input(silent, toHost(tls, evil)), "region="+evil), "EGRESS-001 Medium"},
 		"such a one, declared":              {calledWith(input(fetcher, toHost(tls, evil)), "region="+evil), ""},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
@@ -100,6 +101,23 @@ func configuration(command, env []string) iter.Seq2[string, string] {
 			}
 		}
 	}
+}
+
+// settingHosts returns the hosts of the audit that it gave to tools which change the server's settings, such as the
+// address of its service: other tools connect there from then on.
+func (in Input) settingHosts() hostSet {
+	all := hostSet{}
+	for of, x := range in.explained {
+		if !speaks(in.Scope.Own(of), lexicon.SettingTopics) {
+			continue
+		}
+		for host := range x.hosts {
+			if inputs.Named(host) {
+				all[host] = true
+			}
+		}
+	}
+	return all
 }
 
 // inventedHosts returns the hosts in the audit's values for variables that the server asked for. They are

@@ -10,8 +10,8 @@ var lexicon = words.Read[struct {
 	// InstallerHosts serve the install scripts of well-known programs.
 	InstallerHosts []string
 	// BrowserHosts are asked by browsers by themselves.
-	BrowserHosts               []string
-	CloudTopics, AccountTopics []string
+	BrowserHosts                              []string
+	CloudTopics, AccountTopics, SettingTopics []string
 	// GenericWords name no server.
 	GenericWords    words.Set
 	GivingWords     []string

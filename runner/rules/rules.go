@@ -8,6 +8,7 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -97,7 +98,7 @@ type Input struct {
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
 	named map[report.Capability]map[string]bool
 	// chosen are the hosts that the operator has named, made of Command and Env, once; invented
-	// those that the audit has, made of Asked.
+	// those that the audit has, made of Asked and of arguments that are settings.
 	chosen, invented hostSet
 	// ran is made of Profile and Arguments, once, and layout of Profile.
 	ran    ran
@@ -228,6 +229,7 @@ func Judge(in Input) []report.Finding {
 	in = in.Reading()
 	in.named = namedHosts(in.Manifest)
 	in.chosen, in.invented = chosenHosts(in.Command, in.Env), inventedHosts(in.Asked)
+	maps.Copy(in.invented, in.settingHosts())
 	in.ran, in.layout = in.programs(), layoutOf(in.Profile.Effects)
 	in.Attack.sight()
 	var all []*entry
