@@ -72,6 +72,23 @@ func TestGraphQLByGet(t *testing.T) {
 	}
 }
 
+// TestIntrospection: the answer is a schema of which every type is there.
+func TestIntrospection(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "https://api.example/graphql", nil)
+	got, _ := newAsker().json(r, []byte(`{"query":"query IntrospectionQuery { __schema { queryType { name } types { ...T } } } fragment T on __Type { kind name }"}`))
+	var answer struct {
+		Data struct {
+			Schema struct {
+				QueryType struct{ Name string }
+				Types     []struct{ Name string }
+			} `json:"__schema"`
+		}
+	}
+	if err := json.Unmarshal([]byte(got), &answer); err != nil || answer.Data.Schema.QueryType.Name != "Query" || len(answer.Data.Schema.Types) != 5 {
+		t.Errorf("%s: %v", got, err)
+	}
+}
+
 // Slack says of which workspace a token is.
 func TestSlack(t *testing.T) {
 	if got, _ := newAsker().json(httptest.NewRequest(http.MethodPost, "https://slack.com/api/auth.test", nil), nil); !strings.Contains(got, `"url":"https://note.slack.com/"`) {
