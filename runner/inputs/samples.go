@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
@@ -37,6 +38,9 @@ var samples = []hint{
 
 // manifest is YAML that a cluster can apply.
 var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
+
+// graphQL matches texts about that query language.
+var graphQL = lazyregexp.New(`(?i)graphql\b`)
 
 // cypherWords mark tools that take a query in Cypher, and writing those that change data.
 var (
@@ -74,6 +78,9 @@ func (f *Form) sample(n *node) (string, bool) {
 		return value, true
 	}
 	described := nouns(said(n))
+	if has(names, []string{"query", "mutation"}) && graphQL.MatchString(strings.Join([]string{f.options.About, f.options.Said, said(n)}, " ")) {
+		return valueFor([]string{"graphql"}, samples)
+	}
 	if query, ok := f.cypher(names, described); ok {
 		return query, true
 	}

@@ -32,6 +32,18 @@ func TestCypher(t *testing.T) {
 	}
 }
 
+// TestGraphQL: a tool that takes GraphQL gets a query, by its name, its description or that of the argument.
+func TestGraphQL(t *testing.T) {
+	for _, c := range []struct{ tool, says, description, want string }{
+		{"query-graphql", "", "", "{ notes"}, {"ask", "Queries a GraphQL endpoint.", "", "{ notes"}, {"ask", "", "The GraphQL query", "{ notes"}, {"search", "", "What to look for", "milk"},
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"query":{"type":"string","description":"`+c.description+`"}},"required":["query"]}`), Options{About: c.tool, Said: c.says})
+		if got, _ := f.Next(nil, Mark{}); !strings.Contains(string(got.Arguments), c.want) {
+			t.Errorf("%s: %s", c.tool, got.Arguments)
+		}
+	}
+}
+
 // TestFilesInBase64: what is encoded is a file of the kind that is described.
 func TestFilesInBase64(t *testing.T) {
 	for schema, want := range map[string]string{
