@@ -93,8 +93,26 @@ func (p Package) report(all []locked) report.Package {
 	return r
 }
 
+// nearest returns the only name that shares the longest beginning with a package's, at least half of it; "" for none.
+func nearest(own string, names []string) (best string) {
+	most := len(own)/2 - 1
+	for _, name := range names {
+		shared := 0
+		for shared < min(len(own), len(name)) && own[shared] == name[shared] {
+			shared++
+		}
+		switch {
+		case shared > most:
+			most, best = shared, name
+		case shared == most:
+			best = ""
+		}
+	}
+	return best
+}
+
 // Command returns the command line of a program of the package; for "" that of the program that npx and uvx start:
-// the only one, or the one with the name of the package.
+// the only one, or the one with the name of the package; or else the one whose name comes nearest to that.
 func (i Installed) Command(program string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(i.programs))
 	_, own, _ := strings.Cut("/"+i.Report.Identifier, "/")
@@ -106,6 +124,8 @@ func (i Installed) Command(program string) ([]string, error) {
 		program = names[0]
 	case program == "" && i.programs[own] != nil:
 		program = own
+	case program == "":
+		program = nearest(own, names)
 	}
 	if command := i.programs[program]; command != nil {
 		return command, nil

@@ -122,6 +122,15 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestNearestProgram: of several programs, the one whose name comes nearest to the package's is started, if there is one.
+func TestNearestProgram(t *testing.T) {
+	for programs, want := range map[string]string{"note-mcp note-mcp-serve": "note-mcp-serve", "one two": "", "note-mcp-a note-mcp-b": "", "note-mcp other": "note-mcp"} {
+		if got := nearest("note-mcp-server", strings.Fields(programs)); got != want {
+			t.Errorf("%s: %q, want %q", programs, got, want)
+		}
+	}
+}
+
 // TestNPM reads what npm has installed: scripts by event, one that npm makes itself, and programs inside the package only.
 func TestNPM(t *testing.T) {
 	dir := t.TempDir()
