@@ -98,7 +98,7 @@ var excludes = lazyregexp.New(`(?i)\b(?:if|when) ['"\x60]?(\w+)['"\x60]? is (?:s
 	`\w['"\x60]? (?:and|or) ['"\x60]?(\w+)['"\x60]? (?:are mutually exclusive|cannot both|can't both|(?:cannot|can't|must not) be (?:set|used|given|provided|specified) (?:together|at the same time))`)
 
 // operational matches variables that configure how a server listens or runs.
-var operational = lazyregexp.New(`^(?:(?:MCP|HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
+var operational = lazyregexp.New(`^(?:MCP_(?:[A-Z]+|(?:SERVER|TRANSPORT|SESSION|ALLOWED|CORS|TOOLS?|HTTP|SSE|LOG|AUTH|OAUTH)_\w+)|(?:HTTP|HTTPS|SERVER|SSE|LOG|CACHE|DEBUG|TEST|CI|NPM|AUTH|OAUTH)_\w+|[A-Z0-9]+|\w*(?:PORT|TIMEOUT|LIMIT|RETRIES|MODE|MODEL|VERSION))$`)
 
 // give adds a variable to those that the server gets, with the required prefix if there is one.
 func (p Plan) give(given []decoy.Var, name, prefix string) []decoy.Var {

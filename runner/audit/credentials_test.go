@@ -165,6 +165,17 @@ func TestServerIsGivenWhatItsCodeReads(t *testing.T) {
 	}
 }
 
+// TestOperational: variables of how a server listens are left alone; those of its service may have the same prefix.
+func TestOperational(t *testing.T) {
+	for name, want := range map[string]bool{
+		"MCP_HOST": true, "MCP_SERVER_URL": true, "HTTP_HOST": true, "PORT": true, "MCP_EMAIL_IMAP_HOST": false, "ACME_URL": false,
+	} {
+		if got := operational.MatchString(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestServerThatRefusesMostIsExercisedAnew: with the key that its refusals name, where there is time; and once, when that is
 // all it asks for.
 func TestServerThatRefusesMostIsExercisedAnew(t *testing.T) {
