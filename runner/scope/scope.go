@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 )
 
@@ -41,7 +42,7 @@ type Given struct {
 	Allow *report.DeclaredScope
 	// ServerJSON is the server's entry for the MCP registry; nil: it has none.
 	ServerJSON json.RawMessage
-	// Command started the server. It stands in for the name of a server that has not given one.
+	// Command started the server. It stands in for the name of a server that has not given one, or one of any server.
 	Command []string
 	// Home is the server's home directory, for "~/"; empty: not known.
 	Home string
@@ -99,7 +100,7 @@ func Read(m manifest.Manifest, given Given) Scope {
 	s := Scope{items: map[report.Capability]Declaration{}, rulings: given.rulings()}
 	r := &reader{given: given, left: manifest.MaxRead}
 	s.server = r.read(ofServer, report.ScopeText, []field{
-		{name: "name", text: cmp.Or(manifest.Text(m.ServerName), programs(given.Command)), identifier: true},
+		{name: "name", text: cmp.Or(telling(manifest.Text(m.ServerName)), programs(given.Command)), identifier: true},
 		{name: "instructions", text: manifest.Text(m.Instructions), promises: true},
 	})
 	s.server.absorb(r.serverJSON(given.ServerJSON))
@@ -127,6 +128,16 @@ func Read(m manifest.Manifest, given Given) Scope {
 	}
 	return s
 }
+
+// telling returns a server's name if it says more than that it is a server: "MCP-Server" does not.
+func telling(name string) string {
+	if nameless.MatchString(name) {
+		return ""
+	}
+	return name
+}
+
+var nameless = lazyregexp.New(`(?i)^(?:mcp|model|context|protocol|server|service|app|main|my|the|demo|example|test|fast|[\W_\d])*$`)
 
 // Own returns what a capability says of itself; for Kind Server, what the server says in
 // its name and instructions.

@@ -209,7 +209,7 @@ func TestMentionsAndCovering(t *testing.T) {
 }
 
 // Two tools of one name are judged by both descriptions.
-// TestCommandNamesTheServer: the programs of its command do, where it ended before it had said its name; options do not.
+// TestCommandNamesTheServer: the programs of its command do, where it has said no name, or one of any server; options do not.
 func TestCommandNamesTheServer(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -221,6 +221,7 @@ func TestCommandNamesTheServer(t *testing.T) {
 		{command: []string{"npx", "-y", "@acme/docker-mcp"}, want: true},
 		{command: []string{"notes", "--with", "docker"}},
 		{name: `"notes"`, command: []string{"mcp-server-docker"}},
+		{name: `"MCP-Server"`, command: []string{"mcp-server-docker"}, want: true},
 	} {
 		read := Read(manifest.Manifest{ServerName: json.RawMessage(tc.name)}, Given{Command: tc.command})
 		if got := read.server.Mentions("docker"); got != tc.want {
