@@ -110,7 +110,7 @@ func asksMetrics(r *http.Request, sent []byte) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc([]string{"/loki/", "/prometheus/", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
+	return slices.ContainsFunc([]string{"loki", "prometheus", "thanos", "/datasources/", ":9090", ":3100"}, func(part string) bool { return strings.Contains(r.Host+r.URL.Path, part) })
 }
 
 // Paths of Elasticsearch and OpenSearch.

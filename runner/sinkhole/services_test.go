@@ -38,6 +38,7 @@ func TestServices(t *testing.T) {
 		{url: "https://10.0.0.1:6443/apis/metrics.k8s.io/v1beta1/nodes", want: []string{`"usage":{"cpu":"10m","memory":"10Mi"}`, `"kind":"NodeMetricsList"`}},
 		{method: http.MethodPost, url: "https://metrics.example/api/v1/query", body: "query=up", want: []string{`"resultType":"vector"`, `"status":"success"`}},
 		{url: "http://localhost:3000/api/datasources/proxy/uid/a/loki/api/v1/query_range?query=x", want: []string{`"resultType":"streams"`}},
+		{url: "https://prometheus.example.com/api/v1/targets?state=active", want: []string{`"activeTargets":[{`}},
 		{url: "http://metrics.example:9090/api/v1/label/job/values", want: []string{`"data":["note"]`}},
 		{url: "https://forge.example/api/v1/labels", want: []string{`"data":[]`, `"labels":[]`}},
 		{method: http.MethodPost, url: "https://api.example/graphql", body: `{"query":"query Q($n: Int) { viewer { login repositories(first: $n) { totalCount nodes { ...R } pageInfo { hasNextPage endCursor } } } issues { id title } } fragment R on Repository { name url }"}`,
