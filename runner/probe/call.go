@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -37,6 +38,15 @@ func (r reply) why() string {
 		return r.text
 	}
 	return r.text + "\n" + r.raised
+}
+
+// blames returns what may be said of the arguments: Pydantic's errors in a log are about answers of the server's
+// service, for those about arguments are answered.
+func (r reply) blames() string {
+	if strings.Contains(r.raised, "input_value=") {
+		return r.text
+	}
+	return r.why()
 }
 
 // said returns the text of the result, or of the error.

@@ -29,6 +29,17 @@ func TestRaised(t *testing.T) {
 	}
 }
 
+// TestBlames: an exception about a service's answer says nothing of the arguments.
+func TestBlames(t *testing.T) {
+	for raised, want := range map[string]string{
+		"": "failed", "ValueError: no such zone\n": "failed\nValueError: no such zone\n", "limit\n  Field required [type=missing, input_value={'a': 'note'}]\n": "failed",
+	} {
+		if got := (reply{text: "failed", raised: raised}).blames(); got != want {
+			t.Errorf("%q blames %q", raised, got)
+		}
+	}
+}
+
 func FuzzRaised(f *testing.F) {
 	f.Add("Traceback (most recent call last):\n  File\nKeyError: 'a'\n")
 	f.Fuzz(func(t *testing.T, log string) {

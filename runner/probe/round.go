@@ -176,7 +176,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		s.outputs.answered(report.OutputError, got.text)
 		s.pool.Error(t.source(), got.text, c)
 		if t.form != nil {
-			t.form.Refused(c, got.why())
+			t.form.Refused(c, got.blames())
 		}
 		return nil
 	}
