@@ -194,7 +194,7 @@ func TestServerThatRefusesMostIsExercisedAnew(t *testing.T) {
 	if third, _ := plan.next([]observation{refusing(first, 1, time.Second), refusing(second, 1, time.Second)}); third.moment == "" {
 		t.Error("a third time, for nothing new")
 	}
-	for name, run := range map[string]observation{"half accept": refusing(first, 2, time.Second), "no time": refusing(first, 1, 21*time.Second)} {
+	for name, run := range map[string]observation{"half accept": refusing(first, 2, time.Second), "no time": refusing(first, 1, 31*time.Second), "nobody": refusing(first, 1, time.Minute)} {
 		if how, _ := plan.next([]observation{run}); how.moment == "" {
 			t.Errorf("%s: exercised anew", name)
 		}

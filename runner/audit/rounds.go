@@ -228,11 +228,11 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) || !reflect.DeepEqual(how.asked, first.how.asked)
 }
 
-// refusedMost reports whether fewer than half of the tools accepted a call, in at most a third of the time: if the
+// refusedMost reports whether fewer than half of the tools accepted a call, in at most half of the time: if the
 // server lacked something that it can be given, there is time to exercise it again.
 func (p Plan) refusedMost(o observation) bool {
 	tools := o.result.Coverage.Tools
-	return o.result.Listed && 2*tools.Accepted < tools.Listed && o.took <= p.Timeout/3
+	return o.result.Listed && 2*tools.Accepted < tools.Listed && o.took <= p.Timeout/2
 }
 
 // same returns a launch like the exercise.
