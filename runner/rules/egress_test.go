@@ -83,7 +83,7 @@ func TestContacts(t *testing.T) {
 		"the same host, by another tool":    {fetching(silent, toHost(otherTLS, marked)), "EGRESS-001 Medium: Tool other"},
 		"the same host, at idle":            {fetching(silent, toHost(idleTLS, marked)), "EGRESS-005 Medium"},
 		"declared, and late, at idle":       {fetching(fetcher, toHost(idleTLS, marked)), ""},
-		"declared, and late, during a call": {fetching(fetcher, toHost(otherTLS, marked)), ""},
+		"declared, and late, during a call": {fetching(fetcher, with(toHost(otherTLS, marked), func(e *profile.Effect) { e.AlternativeCause.Kind = report.CapabilityServer })), ""},
 		"declared, of two tools, at idle":   {both(fetching(fetcher, toHost(idleTLS, marked))), "EGRESS-005 Low"},
 		"another's, by a setting":           {fetching(connecting, toHost(otherTLS, marked)), ""},
 		"the same host, to nowhere":         {fetching(silent, with(toMark, func(e *profile.Effect) { e.Address = "93.184.216.34" })), "EGRESS-001 Medium"},

@@ -21,8 +21,8 @@ func (in Input) Reading() Input {
 }
 
 // returned gives each contact with a host that the audit made up to the only capability that had
-// the host as an argument: calls that overlap or go on hide whose it is, a mark does not. The
-// capability has to declare use of the network, or any other could act in its name.
+// the host as an argument, where nobody else certainly made it: calls that overlap or go on hide whose
+// it is, a mark does not. The capability has to declare use of the network, or any other could act in its name.
 func (in Input) returned() []profile.Effect {
 	owners := map[string]report.Capability{}
 	for of, x := range in.explained {
@@ -41,7 +41,8 @@ func (in Input) returned() []profile.Effect {
 	for i := range effects {
 		e := &effects[i]
 		owner := owners[e.Host]
-		if owner.Kind == "" || owner == e.Capability || e.Kind != profile.KindConnect && e.Kind != profile.KindSend {
+		certain := e.Capability.Kind != report.CapabilityServer && e.AlternativeCause.Kind == ""
+		if owner.Kind == "" || owner == e.Capability || certain || e.Kind != profile.KindConnect && e.Kind != profile.KindSend {
 			continue
 		}
 		if _, led := in.explained[owner].contact(*e); led {
