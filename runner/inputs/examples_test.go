@@ -23,6 +23,10 @@ func TestWholeExamples(t *testing.T) {
 		"version (examples of a valid version are: v1, apps/v1, or beta)": {"v1", "apps/v1", "beta"},
 		"Options: 'asc', 'desc'. The default is chosen by the server":     {"asc", "desc", "chosen"},
 		"Supported formats: the ones of the editor":                       nil,
+		"One of leave, travel":                                            {"leave", "travel"},
+		"One of df, du and uptime, with options":                          {"df", "du", "uptime"},
+		"Either heads or tags":                                            {"heads", "tags"},
+		"One of the pages":                                                nil,
 		"One of several tones, e.g. formal, friendly":                     {"formal"},
 		"A filter, such as total > 3 or an empty text":                    {"total > 3"},
 	} {

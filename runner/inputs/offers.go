@@ -23,6 +23,8 @@ var (
 	enumerated = lazyregexp.New(`(?i)\b(?:(?:examples?|valid|allowed|supported|possible|accepted|permitted|available|common|known)\b[^:;.()\n]{0,48}|one of|options|choices|values)\s?:\s+([^()\n;]{1,256})`)
 	// alternatives matches a list of words to choose from: "Column to sort by: name, city or id".
 	alternatives = lazyregexp.New(`:\s+([\w-]{1,32}(?:,\s*[\w-]{1,32}){0,8},?\s+or\s+[\w-]{1,32})(?:$|[.;)])`)
+	// oneOf matches the same without a colon: "One of awk, head, wc".
+	oneOf = lazyregexp.New(`(?i)\b(?:one of|either)\s+([\w-]{1,32}(?:,\s*[\w-]{1,32}){0,12}(?:,?\s+(?:or|and)\s+[\w-]{1,32})?)(?:$|[.;),])`)
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
@@ -59,6 +61,9 @@ func Offered(description string) []string {
 		found.items(match[1])
 	}
 	for _, match := range alternatives.FindAllStringSubmatch(description, 4) {
+		found.all(match[1], 2)
+	}
+	for _, match := range oneOf.FindAllStringSubmatch(description, 4) {
 		found.all(match[1], 2)
 	}
 	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
