@@ -137,7 +137,8 @@ func (a Attack) ran() map[int]profile.Effect {
 // fewCommands matches declarations that only some commands are run.
 var fewCommands = lazyregexp.New(`(?i)\b(?:allowed|allow-?listed|white-?listed|permitted|pre-?approved)(?: [\w-]+)? (?:commands?|programs?|binaries)\b` +
 	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
-	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported)\b` +
+	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported|run|executed|started)\b` +
+	`|\b(?:nothing|no) (?:else|other (?:commands?|programs?)) (?:is|are|can be|may be|will be) (?:allowed|permitted|run|executed|started)\b` +
 	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b` +
 	`|\bonly (?:(?:runs?|executes?|supports?|allows?) )?(?:the )?(?:commands? |programs? )?` +
 	`(?:ls|pwd|date|git|cat|echo|grep|find|head|tail|wc|whoami|uname|uptime|ping|npm|df|du|ps)(?:,| and\b| or\b)`)
