@@ -257,8 +257,9 @@ func formed(family Family, forms []form, fields []field) (all []step) {
 func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 	mark.Call += s.plan.FirstMark
 	for len(s.steps) > 0 {
-		next := s.steps[0]
-		s.steps = s.steps[1:]
+		first := s.first()
+		next := s.steps[first]
+		s.steps = slices.Delete(s.steps, first, first+1)
 		s.taken++
 		if !next.form.control && s.proven(next) {
 			continue
@@ -299,6 +300,12 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		return a, true
 	}
 	return Attempt{}, false
+}
+
+// first returns the index of the next step: that of a command in the open where a hidden one has succeeded, because only
+// its refusal shows that there is a guard, or else 0.
+func (s *Series) first() int {
+	return max(0, slices.IndexFunc(s.steps, func(next step) bool { return next.form.control && s.proven(next) }))
 }
 
 // proven reports whether an attempt of the same family has succeeded at the same place.

@@ -25,6 +25,8 @@ const (
 	mostAttack = 40 * time.Second
 	// attackSettle is how long the server must be quiet after each call of that launch.
 	attackSettle = 5 * time.Millisecond
+	// attackTimeout bounds a call of that launch: what looks for a remote host or starts a large program takes seconds.
+	attackTimeout = 6 * time.Second
 	// maxAttackStarts bounds the starts of the server in that launch if attempts end it, and maxFatal the attempts on
 	// one capability that may end it.
 	maxAttackStarts = 8

@@ -18,6 +18,7 @@ import (
 const (
 	maxAttempts                  = 4096
 	maxSlowAttempts, maxSlowTime = 3, 8 * time.Second
+	maxSlowTimeouts              = 4       // attempts on a target without an answer
 	leastTried                   = 8       // steps with which the guards of a target count as tried
 	maxBases                     = 3       // directories of resources
 	maxFollowers                 = 2       // targets that are called after an accepted attempt
@@ -156,7 +157,7 @@ func (s *session) follow(ctx context.Context, each *attacked, behind []*attacked
 	return nil
 }
 
-// attackable are the targets that have answered an honest call. It enters those that have not.
+// attackable are the targets that have answered an honest call, or were too slow to. It enters the others.
 func (s *session) attackable() (all []*attacked) {
 	targets := ordered(s.targets)
 	bases, preys := map[string]bool{}, map[*target]attack.Target{}
@@ -172,7 +173,7 @@ func (s *session) attackable() (all []*attacked) {
 			prey.Users = append(prey.Users, user.of)
 		}
 		switch series := s.options.Attack.Against(prey); {
-		case t.answered > 0 && !t.out:
+		case t.answered+t.timeouts > 0 && !t.out:
 			all = append(all, &attacked{target: t, series: series, users: users})
 		case series.Left() > 0:
 			s.result.Attacks.Untried = append(s.result.Attacks.Untried, t.of)

@@ -117,6 +117,23 @@ func TestSlowAlone(t *testing.T) {
 	})
 }
 
+// TestUnanswered: a target that never answers in time is attacked nevertheless, a few times.
+func TestUnanswered(t *testing.T) {
+	options := quick
+	options.Attack, options.Given = &attack.Plan{}, map[string]json.RawMessage{"format_note": json.RawMessage(`{"note":"hello"}`)}
+	options.CallTimeout = time.Second
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/list": func(*fake, map[string]any) any { return tools(noteTool) },
+		"tools/call": func(*fake, map[string]any) any { return nil },
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		got := f.within(t, time.Hour, options)
+		if n := len(got.Attempts); n == 0 || n > maxSlowTimeouts || len(got.Attacks.Untried) != 1 {
+			t.Errorf("%d attempts, untried are %v", n, got.Attacks.Untried)
+		}
+	})
+}
+
 // TestUntried: what did not answer its honest call has guards that nobody tried, unless there is nothing
 // to try or it is not to be called.
 func TestUntried(t *testing.T) {

@@ -208,13 +208,21 @@ func (t *target) keep(c inputs.Case, number, shown int) {
 	}
 }
 
+// mostTimeouts returns how many calls of a target may time out. Attempts may succeed nevertheless, as the trace shows.
+func (s *session) mostTimeouts() int {
+	if s.options.Attack != nil {
+		return maxSlowTimeouts
+	}
+	return 1
+}
+
 // missed records that a call was not answered. A target that timed out is tried once more.
 func (s *session) missed(t *target, err error) {
 	switch {
 	case errors.Is(err, errTimeout):
 		s.timeouts++
 		t.timeouts++
-		t.skipped, t.out = report.SkippedTimeout, t.timeouts > 1
+		t.skipped, t.out = report.SkippedTimeout, t.timeouts > s.mostTimeouts()
 		if s.options.Prompt[t.of] && t.limit >= promptPatience {
 			s.result.Stalled = append(s.result.Stalled, t.of)
 		}
