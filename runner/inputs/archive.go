@@ -12,6 +12,9 @@ import (
 // Up leads to the root from any directory that is not too deep.
 var Up = strings.Repeat("../", 16)
 
+// doubled is what is left to be Up by a guard that deletes "../" once.
+var doubled = strings.ReplaceAll(Up, "../", "....//")
+
 // Archive has a file whose name leads out of the directory where it is unpacked.
 type Archive struct {
 	// Form describes how.
@@ -34,6 +37,9 @@ var Archives = []Archive{
 	{"as a file with an absolute path in a compressed archive (tar)", ".tar.gz", packTarball, "/"},
 	{"as a file behind a link in an archive (tar)", ".tar", packLink, "/"},
 	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", packLinkBall, "/"},
+	{`as a file with "....//" in an archive (ZIP)`, ".zip", packZIP, doubled},
+	{`as a file with "....//" in a compressed archive (tar)`, ".tar.gz", packTarball, doubled},
+	{`as a file with "..\" in an archive (ZIP)`, ".zip", packZIP, strings.ReplaceAll(Up, "/", `\`)},
 }
 
 // Pack makes the archive that leads to the file of a numbered attempt.

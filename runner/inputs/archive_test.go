@@ -23,7 +23,7 @@ func TestArchives(t *testing.T) {
 		}
 		if dir, linked := links[path.Dir(last)]; linked {
 			last = dir + "/" + path.Base(last)
-		} else if !path.IsAbs(last) {
+		} else if last = strings.ReplaceAll(strings.ReplaceAll(last, "....//", "../"), `\`, "/"); !path.IsAbs(last) {
 			last = path.Join("/tmp/unpacked", last)
 		}
 		if last != OutsideFile(number, ".txt") {
