@@ -37,7 +37,7 @@ func (in Input) AsksForRoots() bool {
 // StatedBound returns the sentence in which a capability or the server says that it stays in
 // some directory; "" if neither does.
 func (in Input) StatedBound(of report.Capability) string {
-	clause, _ := in.statedBound(of)
+	clause, _ := in.statedBound(of, false)
 	return clause.Quote
 }
 

@@ -37,6 +37,7 @@ func findSessions(in Input) []draft {
 func findEvaded(in Input) []draft {
 	how := in.Attack.Posture.Evaded
 	return in.listens(how != "", func(e profile.Effect, d *draft) {
+		d.severity = report.SeverityHigh
 		d.message = sentence("The server that listens on %s refuses to begin a session without a token, and answered one %s", endpoint(e), clean(how, 120))
 	})
 }

@@ -29,10 +29,11 @@ var onlyIn = lazyregexp.New(`(?i)\bonly\b[^.;:]{0,24} (?:inside|within|below|und
 // ofCaller are adjectives of directories that a call names.
 var ofCaller = []string{"given", "specified", "provided", "chosen", "selected", "requested", "named", "target", "current", "same", "source", "destination"}
 
-// limits reports whether a sentence limits a server to a directory.
-func limits(said string) bool {
+// limits reports whether a sentence limits a server to a directory. A link in it that leads outside breaks only what
+// is said of the outside as well.
+func limits(said string, link bool) bool {
 	only := onlyIn.FindStringSubmatch(said)
-	own := only != nil && !slices.Contains(ofCaller, strings.ToLower(only[1]))
+	own := !link && only != nil && !slices.Contains(ofCaller, strings.ToLower(only[1]))
 	return (own || bounded.MatchString(said)) && !unbound.MatchString(said)
 }
 
@@ -126,7 +127,7 @@ var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|f
 // that refused the undisguised path, or the directory that honest values were joined
 // to. The severity is "" for a tool without any of these.
 func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severity report.Severity, why string) {
-	if said := in.boundBy(a.Of); said != "" {
+	if said := in.boundBy(a); said != "" {
 		return report.SeverityHigh, said
 	}
 	if a.Link {
@@ -161,7 +162,7 @@ func (in Input) unsaid(a attack.Attempt, g guard) (severity report.Severity, why
 // beyond judges the read of a URI that no list has: High if the server states a bound, nothing if a
 // template covers such URIs.
 func (in Input) beyond(a attack.Attempt) (severity report.Severity, why string) {
-	if said := in.boundBy(a.Of); said != "" {
+	if said := in.boundBy(a); said != "" {
 		return report.SeverityHigh, said
 	}
 	scheme, _, _ := strings.Cut(a.Of.Name, "://")
@@ -190,17 +191,20 @@ func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard)
 }
 
 // boundBy quotes the text that limits a capability to a directory; "" for none.
-func (in Input) boundBy(of report.Capability) string {
-	if clause, ok := in.statedBound(of); ok {
-		return whose(clause, of)
+func (in Input) boundBy(a attack.Attempt) string {
+	if clause, ok := in.statedBound(a.Of, a.Link); ok {
+		return whose(clause, a.Of)
 	}
-	for said := range strings.SplitSeq(in.saidOf(of), ".") {
-		if limits(said) {
+	for said := range strings.SplitSeq(in.saidOf(a.Of), ".") {
+		if limits(said, a.Link) {
 			return "it says " + quoted(clean(said, 160))
 		}
 	}
+	if a.Link {
+		return ""
+	}
 	for said := range strings.SplitSeq(report.Head(manifest.Text(in.Manifest.Instructions), maxDescription), ". ") {
-		if limits(said) && confines.MatchString(said) {
+		if limits(said, false) && confines.MatchString(said) {
 			return "the server's instructions say " + quoted(clean(said, 160))
 		}
 	}
@@ -285,7 +289,7 @@ func (in Input) ledOutHonestly() []draft {
 		d.object = inputs.OutsideDir
 		did := subject(e) + " " + reached(e) + " " + clean(e.Path, 256) + `, where an argument with ".." led`
 		d.severity = report.SeverityHigh
-		if clause, ok := in.statedBound(e.Capability); ok {
+		if clause, ok := in.statedBound(e.Capability, false); ok {
 			d.message = sentence("%s; %s", did, whose(clause, e.Capability))
 			return true
 		}
@@ -304,9 +308,9 @@ func (in Input) ledOutHonestly() []draft {
 }
 
 // statedBound returns the sentence that limits a capability, or the server, to a directory.
-func (in Input) statedBound(of report.Capability) (scope.Clause, bool) {
+func (in Input) statedBound(of report.Capability, link bool) (scope.Clause, bool) {
 	for _, clause := range in.Scope.Covering(of).Files {
-		if limits(clause.Quote) {
+		if limits(clause.Quote, link) {
 			return clause, true
 		}
 	}

@@ -35,31 +35,38 @@ func TestAttackedPattern(t *testing.T) {
 	}
 }
 
-// TestSaidBounds: a link that leads outside is a finding only for a tool, or a server, that says where it stays.
+// TestSaidBounds: a file outside is a finding for a tool, or a server, that says where it stays, and a link to one only
+// if the outside is spoken of.
 func TestSaidBounds(t *testing.T) {
-	try := attack.Attempt{Of: call.Capability, Family: attack.Path, Form: "by a link", Link: true, Field: "name", File: 3, Answered: true, Accepted: true}
-	for text, want := range map[string]string{
-		"Only files inside the journal directory are served.": "FILE-003 High",
-		"Writes only inside the snippet directory.":           "FILE-003 High",
-		"Unpacks a theme there and nowhere else.":             "FILE-003 High",
-		"Reads notes of /srv/notes, of no other directory.":   "FILE-003 High",
-		"Lists only files in the given directory.":            "",
-		"Only reads a file.":                                  "",
-	} {
-		says := server{tools: []string{"format_note: " + text}}
+	judge := func(says server, link bool) Input {
 		in := input(says)
-		in.Manifest, in.Attack.Attempts = says.manifest(), []attack.Attempt{try}
+		in.Manifest = says.manifest()
+		in.Attack.Attempts = []attack.Attempt{{Of: call.Capability, Family: attack.Path, Form: "so", Link: link, Field: "name", File: 3, Answered: true, Accepted: true}}
 		in.Attack.Profile.Effects = []profile.Effect{read(call, inputs.OutsideFile(3, ".txt"))}
-		t.Run(text, func(t *testing.T) { expect(t, in, want) })
+		return in
+	}
+	for text, want := range map[string]struct{ plain, link string }{
+		"Only files inside the journal directory are served.": {"FILE-003 High", ""},
+		"Writes only inside the snippet directory.":           {"FILE-003 High", ""},
+		"Unpacks a theme there and nowhere else.":             {"FILE-003 High", "FILE-003 High"},
+		"Reads notes of /srv/notes, of no other directory.":   {"FILE-003 High", "FILE-003 High"},
+		"Lists only files in the given directory.":            {},
+		"Only reads a file.":                                  {},
+	} {
+		t.Run(text, func(t *testing.T) {
+			says := server{tools: []string{"format_note: " + text}}
+			expect(t, judge(says, false), want.plain)
+			expect(t, judge(says, true), want.link)
+		})
 	}
 	for text, want := range map[string]string{
 		"All notes are in /srv/notes; nothing outside of it is read.": "FILE-003 High",
 		"Notes of all kinds, from anywhere.":                          "",
 	} {
-		says := server{instructions: text, tools: []string{"format_note: Reads a file."}}
-		in := input(says)
-		in.Manifest, in.Attack.Attempts = says.manifest(), []attack.Attempt{try}
-		in.Attack.Profile.Effects = []profile.Effect{read(call, inputs.OutsideFile(3, ".txt"))}
-		t.Run(text, func(t *testing.T) { expect(t, in, want) })
+		t.Run(text, func(t *testing.T) {
+			says := server{instructions: text, tools: []string{"format_note: Reads a file."}}
+			expect(t, judge(says, false), want)
+			expect(t, judge(says, true), "")
+		})
 	}
 }
