@@ -134,7 +134,23 @@ func codeSteps(fields []field) (all []step) {
 			}
 		}
 	}
+	slices.SortStableFunc(all, func(a, b step) int { return a.notation() - b.notation() })
 	return all
+}
+
+// openers open a placeholder in languages of templates.
+var openers = []string{"{{", "<%", "${"}
+
+// notation is 0 for an expression in the placeholder of a template that the honest value or the description of its field
+// shows, or else 1.
+func (s step) notation() int {
+	shown := s.field.core() + " " + s.field.said
+	if slices.ContainsFunc(openers, func(open string) bool {
+		return strings.Contains(shown, open) && strings.Contains(s.form.write(s.field, inputs.Mark{}, 1), open)
+	}) {
+		return 0
+	}
+	return 1
 }
 
 // evaluated is a form with an expression, in which "@" stands for the file.

@@ -64,7 +64,12 @@ func (s Seen) shows(value string) bool {
 // Reached counts the texts of arguments that turned up in programs, files or hosts: how far a call came, even if it was
 // refused in the end.
 func (s Seen) Reached(arguments json.RawMessage) (count int) {
-	for _, value := range texts(Target{Honest: arguments}) {
+	all := texts(Target{Honest: arguments})
+	for _, value := range all {
+		within := func(other string) bool { return other != value && strings.Contains(other, value) }
+		if slices.ContainsFunc(all, within) {
+			continue // what shows may be the other
+		}
 		if s.shows(value) || slices.ContainsFunc(s.Hosts, func(host string) bool { return strings.Contains(value, host) }) {
 			count++
 		}

@@ -54,3 +54,11 @@ func TestShares(t *testing.T) {
 		})
 	}
 }
+
+// TestNotation: a description that shows a placeholder has the expressions in one tried first.
+func TestNotation(t *testing.T) {
+	fields := fieldsOf(Target{Of: tool, Schema: json.RawMessage(`{"properties":{"body":{"type":"string","description":"Text with <%= name %>"}}}`), Honest: json.RawMessage(`{"body":"Hello"}`)}, Seen{}, nil)
+	if got := codeSteps(fields)[0].form.name; got != "in a template of EJS" {
+		t.Errorf("first comes the form %s", got)
+	}
+}

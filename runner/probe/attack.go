@@ -201,7 +201,7 @@ func (s *session) users(t *target, all []*target, preys map[*target]attack.Targe
 	}
 	for _, other := range all {
 		if other != t && other.of.Kind == report.CapabilityTool && other.form != nil && !other.excluded() && other.answered > 0 && !other.out && !other.task &&
-			other.rank.effect <= creates && len(users) < maxFollowers && (s.options.Attack.Uses(preys[other], preys[t]) || t.stores(other)) {
+			len(users) < maxFollowers && (other.rank.effect <= creates && s.options.Attack.Uses(preys[other], preys[t]) || t.stores(other)) {
 			users = append(users, other)
 		}
 	}
@@ -211,7 +211,7 @@ func (s *session) users(t *target, all []*target, preys map[*target]attack.Targe
 // stores reports whether a target may store something that another one uses under the same id.
 func (t *target) stores(other *target) bool {
 	_, shares := attack.Shares(other.again.Arguments, t.again.Arguments, "")
-	return shares && reads < t.rank.effect && t.rank.effect <= changes
+	return shares && reads < t.rank.effect && t.rank.effect <= changes && other.rank.effect <= changes
 }
 
 // excluded reports whether a target is not to be called at all: what nobody calls here has no guards

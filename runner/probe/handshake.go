@@ -84,6 +84,11 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 		s.unopened(err)
 		return nil, false
 	}
+	defer func() {
+		if !ok {
+			s.knock(ctx)
+		}
+	}()
 	if s.options.Discover {
 		s.wire.agree(stateless)
 		return s.discover(ctx)
@@ -97,7 +102,6 @@ func (s *session) handshake(ctx context.Context) (advertised map[string]json.Raw
 	}
 	if err != nil {
 		s.result.NeedDiscover = s.mayDiscover(err)
-		s.knock(ctx)
 		if errors.As(err, &refused) {
 			s.fail(report.ReasonProtocolError, "the server refused initialize: %v", refused)
 		}

@@ -121,6 +121,10 @@ func TestKnock(t *testing.T) {
 			if got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture.Evaded; got != tc.want {
 				t.Errorf("evaded %q, want %q", got, tc.want)
 			}
+			o.Discover = true // as after a refusal of initialize
+			if got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture.Evaded; tc.want != "" && got != tc.want {
+				t.Errorf("evaded %q without a handshake, want %q", got, tc.want)
+			}
 			o.Knock = false
 			if got := probeHTTP(t, handler, report.TransportStreamableHTTP, "/mcp", o).Posture.Evaded; got != "" {
 				t.Errorf("evaded %q without being asked", got)
