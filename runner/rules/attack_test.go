@@ -387,6 +387,7 @@ func TestComplainedOf(t *testing.T) {
 		"wc: invalid option -- '--marlow-c7'":                  "EXEC-005 Medium",
 		"error: unexpected argument '--marlow-c7' found":       "EXEC-005 Medium",
 		"find: unknown predicate `--marlow-c7'":                "EXEC-005 Medium",
+		"error: unknown option `marlow-c7'\nusage: git":        "EXEC-005 Medium",
 		"unrecognized option '--marlow-c70'":                   "",
 		"ls: invalid argument '--marlow-c7' for '--color'":     "",
 		"fatal: ambiguous argument '--marlow-c7'":              "",

@@ -30,7 +30,7 @@ var usages = map[string]usage{
 		"--compressed --fail --fail-with-body --get --globoff --head --include --insecure --location --no-progress-meter --show-error --silent --verbose")},
 	"deno": {own: 2},
 	"git": {alone: "aipqvwz", switches: strings.Fields(`--abbrev-commit --abbrev-ref --all --bare --branches --cached --date-order --decorate --dry-run --first-parent --follow
-		--force --full-index --graph --hard --ignore-case --left-right --merges --mixed --name-only --name-status --no-abbrev
+		--force --full-index --graph --hard --heads --ignore-case --left-right --merges --mixed --name-only --name-status --no-abbrev
 		--no-color --no-decorate --no-edit --no-ext-diff --no-ff --no-merges --no-pager --no-patch --no-prefix --no-renames --no-tags
 		--no-textconv --no-verify --numstat --oneline --patch --porcelain --prune --quiet --raw --reverse --shortstat --show-current
 		--soft --staged --stat --summary --tags --topo-order --verbose --verify --word-diff`)},
@@ -137,8 +137,9 @@ var valued = lazyregexp.New(`^--?[A-Za-z][\w-]*$`)
 var unknownOption = lazyregexp.New(`(?i)(?:\b(?:unrecogni[sz]ed|unknown|invalid|illegal|unsupported|bad) (?:option|switch|flag|predicate)s?|` +
 	`\b(?:unrecogni[sz]ed|unknown|unexpected) arguments?|\bno such (?:option|switch|flag)|\bflag provided but not defined)\b[^\w\n]{0,8}$`)
 
-// complainsOf reports whether a text calls a word an unknown option.
+// complainsOf reports whether a text calls a word an unknown option, with its dashes or without.
 func complainsOf(text, word string) bool {
+	word = strings.TrimLeft(word, "-")
 	for {
 		at := strings.Index(text, word)
 		if at < 0 {
