@@ -41,11 +41,17 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 			continue
 		}
 		tried++
-		asked := s.askedBehind(all, each)
+		asked, demanded := s.askedBehind(all, each), false
 		for _, c := range calls {
-			by, answer, err := s.polluted(ctx, each, asked, c)
+			by, answer, complete, err := s.polluted(ctx, each, asked, c)
 			if err != nil {
 				return onlyFatal(err)
+			}
+			switch {
+			case c.Control:
+				demanded = !complete && by == nil
+			case by == nil && demanded && complete: // it found the argument in the prototype
+				by = each
 			}
 			if by == nil {
 				continue
@@ -59,10 +65,11 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 	return nil
 }
 
-// polluted makes one such call and those after it. by is the target whose answer has the mark, nil if none has.
-func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (by *attacked, answer string, err error) {
+// polluted makes one such call and those after it. by is the target whose answer has the mark, nil if none has. answer is
+// the one with the mark, or else that of the target itself, and complete whether that accepted a call without the argument.
+func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (by *attacked, answer string, complete bool, err error) {
 	if _, err = s.callWith(ctx, each, c.Arguments); err != nil {
-		return nil, "", err
+		return nil, "", false, err
 	}
 	for _, other := range append([]*attacked{each}, asked...) {
 		arguments := json.RawMessage("{}")
@@ -71,14 +78,17 @@ func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacke
 		}
 		got, err := s.callWith(ctx, other, arguments)
 		if err != nil {
-			return nil, "", err
+			return nil, "", false, err
 		}
 		text := got.said()
+		if other == each {
+			answer, complete = beginning(text, maxSample), got.accepted
+		}
 		if slices.Contains(inputs.Marks([]byte(text)), c.Mark) && !strings.Contains(text, "proto") {
-			return other, beginning(text, maxSample), nil
+			return other, beginning(text, maxSample), complete, nil
 		}
 	}
-	return nil, "", nil
+	return nil, answer, complete, nil
 }
 
 // callWith calls a target with some arguments, while there is time.

@@ -66,3 +66,35 @@ func TestPolluted(t *testing.T) {
 		})
 	}
 }
+
+// TestPollutedArgument: a call without an argument that is demanded is accepted once all objects have it.
+func TestPollutedArgument(t *testing.T) {
+	set := `{"name":"set","inputSchema":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}},"required":["key","value"]}}`
+	for name, tc := range map[string]struct{ pollutes, demands, found bool }{
+		"found in the prototype": {true, true, true},
+		"demanded still":         {false, true, false},
+		"not demanded":           {true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			everywhere := ""
+			f := &fake{on: map[string]func(*fake, map[string]any) any{
+				"tools/list": func(*fake, map[string]any) any { return tools(set) },
+				"tools/call": func(_ *fake, params map[string]any) any {
+					arguments, _ := params["arguments"].(map[string]any)
+					key, _ := arguments["key"].(string)
+					if tc.pollutes && key == "__proto__.key" {
+						everywhere = "polluted"
+					}
+					if key == "" && everywhere == "" && tc.demands {
+						return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "key is required"}}}
+					}
+					return content("done")
+				},
+			}}
+			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, Given: map[string]json.RawMessage{"set": json.RawMessage(`{"key":"ui.theme","value":"red"}`)}}
+			if got := f.probe(t, options).Polluted; (len(got) == 1) != tc.found {
+				t.Errorf("polluted are %+v", got)
+			}
+		})
+	}
+}
