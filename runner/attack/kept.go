@@ -61,20 +61,20 @@ func (s Seen) shows(value string) bool {
 	})
 }
 
-// Reached counts the texts of arguments that turned up in programs, files or hosts: how far a call came, even if it was
-// refused in the end.
-func (s Seen) Reached(arguments json.RawMessage) (count int) {
+// Reached rates how far a call came, even if it was refused in the end: by the length of the texts that turned up in
+// programs, files or hosts, and less for each that did not.
+func (s Seen) Reached(arguments json.RawMessage) (rate int) {
 	all := texts(Target{Honest: arguments})
 	for _, value := range all {
-		within := func(other string) bool { return other != value && strings.Contains(other, value) }
-		if slices.ContainsFunc(all, within) {
-			continue // what shows may be the other
-		}
-		if s.shows(value) || slices.ContainsFunc(s.Hosts, func(host string) bool { return strings.Contains(value, host) }) {
-			count++
+		part := slices.ContainsFunc(all, func(other string) bool { return other != value && strings.Contains(other, value) })
+		named := slices.ContainsFunc(s.Hosts, func(host string) bool { return strings.Contains(value, host) })
+		if !part && (named || s.shows(value)) { // else what shows may be the other
+			rate += len(value)
+		} else {
+			rate--
 		}
 	}
-	return count
+	return rate
 }
 
 // texts returns the texts of a target's honest call that are long enough to be recognized.

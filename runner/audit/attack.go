@@ -61,6 +61,14 @@ func attackAll(plan Plan, how *launch, runs []observation) {
 	how.lures, how.outside = plan.lures(how.attack.Bases(how.given)), how.attack.Planted
 }
 
+// callTimeout bounds a call of a launch in which everything is called once.
+func (how launch) callTimeout() time.Duration {
+	if how.attack != nil {
+		return attackTimeout
+	}
+	return onceTimeout
+}
+
 // furthest returns, for tools that accepted no call, the arguments of the refused call that came furthest.
 func furthest(runs []observation, accepted map[string]json.RawMessage, seen map[report.Capability]attack.Seen) map[string]json.RawMessage {
 	most, best := map[string]int{}, map[string]json.RawMessage{}

@@ -105,7 +105,7 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 	failed := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/bin/sh", Argv: profile.NewArgv("sh", "-c", "kubectl get pods")}}
 	failed.Capability = other
 	first.profile.Effects = append(first.profile.Effects, failed)
-	for _, arguments := range []string{`{"command":"nonsense"}`, `{"command":"get pods"}`, `{"command":"get pods","output":"pods"}`, `{"command":"get`} {
+	for _, arguments := range []string{`{"command":"nonsense"}`, `{"command":"get"}`, `{"command":"get pods","output":"pods"}`, `{"command":"get pods"}`, `{"command":"get pods","output":"pods"}`, `{"command":"get`} {
 		first.result.Outputs = append(first.result.Outputs, report.Output{Kind: report.OutputError, Capability: other, Arguments: arguments})
 	}
 	aided.how = launch{moment: report.LaunchStandIns, standIns: []string{"kubectl"}}

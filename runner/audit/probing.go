@@ -46,11 +46,8 @@ func (p Plan) options(how launch) probe.Options {
 		maps.Copy(options.Given, p.Probe.Inputs)
 	}
 	if how.once {
-		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), onceTimeout
+		options.Rounds, options.MaxCalls, options.CallTimeout = 1, cmp.Or(how.calls, 1), how.callTimeout()
 		options.Wait = how.wait
-		if how.attack != nil {
-			options.CallTimeout = attackTimeout
-		}
 		if how.clock.Again > 0 {
 			options.Rounds, options.MaxCalls, options.Until = 2, 2, time.Now().Add(how.clock.Slow())
 			options.Hours, options.Alone = how.clock.For/2+trace.MostTrue, trace.MostTrue+leftAlone

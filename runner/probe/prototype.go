@@ -41,25 +41,32 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 			continue
 		}
 		tried++
-		asked, demanded := s.askedBehind(all, each), false
-		for _, c := range calls {
-			by, answer, complete, err := s.polluted(ctx, each, asked, c)
-			if err != nil {
-				return onlyFatal(err)
-			}
-			switch {
-			case c.Control:
-				demanded = !complete && by == nil
-			case by == nil && demanded && complete: // it found the argument in the prototype
-				by = each
-			}
-			if by == nil {
-				continue
-			}
-			if !c.Control {
-				s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer})
-			}
-			break // what is kept shows nothing, and once is enough
+		if err := s.polluteBy(ctx, each, calls, s.askedBehind(all, each)); err != nil {
+			return onlyFatal(err)
+		}
+	}
+	return nil
+}
+
+// polluteBy makes the calls of one target.
+func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.Pollution, asked []*attacked) error {
+	demanded := false
+	for _, c := range calls {
+		by, answer, complete, err := s.polluted(ctx, each, asked, c)
+		switch {
+		case err != nil:
+			return err
+		case by != nil && c.Control:
+			return nil // what is kept shows nothing
+		case c.Control:
+			demanded = !complete
+			continue
+		case by == nil && demanded && complete: // it found the argument in the prototype
+			by = each
+		}
+		if by != nil {
+			s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer})
+			return nil // once is enough
 		}
 	}
 	return nil
