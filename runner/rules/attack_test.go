@@ -307,6 +307,20 @@ func TestAttackedLater(t *testing.T) {
 	}
 }
 
+// TestEvaluatedLater: an expression that one tool stores and another evaluates is an argument of the first.
+func TestEvaluatedLater(t *testing.T) {
+	user := call
+	user.Capability.Name = "merge_letters"
+	began := time.Now()
+	in := input(silent)
+	in.Attack.Attempts = []attack.Attempt{
+		{Of: user.Capability, Family: attack.Code, Form: "so", Field: "name", Value: "x", File: 3, Answered: true, Accepted: true, Sent: began},
+		{Of: call.Capability, Users: []report.Capability{user.Capability}, Family: attack.Code, Form: "in a template", Field: "body", Value: "{{x}}", File: 3, Answered: true, Accepted: true, Sent: began.Add(time.Second)},
+	}
+	in.Attack.Profile.Effects = []profile.Effect{with(read(user, inputs.OutsideFile(3, ".txt")), func(e *profile.Effect) { e.Time = began.Add(2 * time.Second) })}
+	expect(t, in, `EXEC-004 High: Tool format_note evaluated its argument "body"`)
+}
+
 // TestAttackedCode: an expression that was evaluated opened its file.
 func TestAttackedCode(t *testing.T) {
 	try := attack.Attempt{Of: call.Capability, Family: attack.Code, Form: "as an expression of Python", Field: "expression", File: 3, Answered: true}

@@ -58,7 +58,7 @@ func (a Attack) looksAtCode(of report.Capability) bool {
 func (in Input) evaluatedByAttack() (all []draft) {
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
-		e, proven := left[place{a.Of, a.File}]
+		e, proven := in.Attack.to(a, left)
 		did := "the expression in it opened " + clean(e.Path, 128)
 		if a.Formatted() {
 			did, proven = "it answered with what its program knows: "+quoted(clean(a.Answer, 120)), true
