@@ -152,6 +152,9 @@ func ObeyedAt(name string) (Obeyed, bool) {
 			return o, true
 		}
 	}
+	if o, ok := conventional(name, base); ok {
+		return o, true
+	}
 	if program := configuredProgram(name); program != "" {
 		return Obeyed{What: "a program obeys it at its start, and runs what it names", Owner: program, Topics: []string{program, "config", "configuration", "configures"}}, true
 	}

@@ -98,7 +98,8 @@ func accessor(e trace.Event, name string) string {
 	if e.Op != trace.OpRead {
 		matters = func(name string) bool {
 			o, _ := places.ObeyedAt(name)
-			return o.Owner != ""
+			kept, _ := places.CodeAt(name)
+			return o.Owner != "" || kept.Owner != ""
 		}
 	}
 	if !matters(name) {
