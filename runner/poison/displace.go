@@ -84,6 +84,37 @@ func (r *reader) copiesAll(all []sentence, i int) verdict {
 	return verdict{confidence: 0.75}
 }
 
+// awaitsDelivery reports whether results are said to count only once something has come to a fixed address: "provisional until the
+// portfolio was submitted to https://...".
+func (r *reader) awaitsDelivery(all []sentence, i int) verdict {
+	s := &all[i]
+	if s.has(harmless) || isExample.MatchString(r.text[s.Start:s.End]) {
+		return verdict{}
+	}
+	for j, t := range s.Tokens {
+		if (t.Kind == words.Place || t.Kind == words.Quoted) && words.IsPlace(t.Text) && strings.ContainsAny(t.Text, "@:") && s.bound(j) && s.isCondition(j) {
+			return verdict{confidence: 0.8}
+		}
+	}
+	return verdict{}
+}
+
+// isCondition reports whether a clause that ends with the address at i is the condition of a main clause about results.
+func (s *sentence) isCondition(i int) bool {
+	delivered := s.find(i-1, i-9, s.delivers)
+	if delivered < 0 {
+		return false
+	}
+	condition := s.find(delivered, i-16, func(j int) bool { return conditions[s.text(j)] })
+	return condition >= 0 && (s.any(0, condition-1, grants) || s.any(i+1, i+10, grants))
+}
+
+// delivers matches "was posted", "have been mailed", "sending", "a copy".
+func (s *sentence) delivers(i int) bool {
+	t := s.text(i)
+	return moves[t] && (strings.HasSuffix(t, "ed") || gerund(t)) || arrivals[t]
+}
+
 var (
 	mails   = words.SetOf("mail", "mails", "email", "emails", "message", "messages", "reply", "replies")
 	copying = words.SetOf("cc", "bcc")
@@ -155,7 +186,11 @@ var (
 	agency        = class("agency")
 	takesAll      = class("takesAll")
 	licensed      = class("licensed")
-	presences     = class("presences")
+	// grants says that results count, conditions what they depend on, arrivals that something has come.
+	grants     = class("grants")
+	conditions = class("conditions")
+	arrivals   = class("arrivals")
+	presences  = class("presences")
 	// outworn is said of tools that are to be used no more.
 	outworn = union(replaced, words.SetOf("stale", "unreliable", "wrong", "dangerous"))
 )

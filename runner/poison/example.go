@@ -59,7 +59,7 @@ func (r *reader) pretends(value string) (Technique, bool) {
 			}
 			for j := range s.Tokens {
 				switch {
-				case s.exchangedAt(j), s.utteredAt(j), s.instructedAt(j):
+				case s.exchangedAt(j), s.utteredAt(j), s.instructedAt(j), s.text(j) == "message" && s.any(j-1, j-1, ofPersons) && s.any(j-3, j-2, extents):
 					return ContextRequest, !aboutAny(words.OfName(r.of.Own), talkative)
 				case s.userSecret(j), s.environmentAt(j):
 					return SensitiveData, !aboutAny(words.OfName(r.of.Own), keyed)
@@ -84,6 +84,6 @@ func (r *reader) substitutes(inner string) bool {
 	}
 	return slices.ContainsFunc(parts, func(p string) bool { return shows[strings.ToLower(p)] }) && slices.ContainsFunc(parts, func(p string) bool {
 		of, ok := places.Locate(strings.Replace(p, "~/", "/home/user/", 1))
-		return ok && strings.ContainsAny(p, "./~") && !r.about(of.Topics)
+		return ok && strings.ContainsAny(p, "./~") && !aboutAny(append(words.OfName(r.of.Own), words.OfName(r.of.Argument)...), of.Topics)
 	})
 }

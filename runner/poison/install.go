@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -31,15 +32,23 @@ type Install struct {
 func Installs(text string) (Install, bool) {
 	text = text[:min(len(text), maxInject)]
 	all := installing.FindAllStringSubmatchIndex(text, 1)
-	if all == nil {
+	if all == nil || strings.HasPrefix(strings.TrimSpace(text[all[0][1]:]), "-m json") { // shows data
 		return Install{}, false
 	}
 	at := all[0]
 	found := Install{Quote: passageAt(text, at[0], at[1]), Resumes: resuming.MatchString(text[max(0, at[0]-passage/2):min(len(text), at[1]+passage/2)])}
+	found.Resumes = found.Resumes || orderedAbroad(found.Quote)
 	for i := 2; i < len(at); i += 2 {
 		if at[i] >= 0 {
 			found.Host = strings.ToLower(text[at[i]:at[i+1]])
 		}
 	}
 	return found, true
+}
+
+// orderedAbroad reports whether a sentence in another language than English tells somebody to run something first.
+func orderedAbroad(sentence string) bool {
+	return slices.ContainsFunc(readings(sentence), func(r reading) bool {
+		return r.name != english && r.has(partCall) && r.has(partOccasion, partMust)
+	})
 }

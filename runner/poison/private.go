@@ -31,7 +31,7 @@ func (r *reader) tiesTalk(all []sentence, i int) verdict { return r.ties(all, i,
 
 func (r *reader) ties(all []sentence, i int, talk bool) verdict {
 	s := &all[i]
-	if len(r.of.Free)+len(r.of.Anywhere) == 0 || s.tellsOfItself() {
+	if s.tellsOfItself() {
 		return verdict{}
 	}
 	for _, of := range r.stakes(all, i) {
@@ -66,13 +66,18 @@ func (r *reader) tied(s *sentence, of stake) bool {
 // receives reports whether the token at i names a free argument that gets something: "in trace", "trace: ", "trace must".
 func (r *reader) receives(s *sentence, i int, talk bool) bool {
 	name := s.Tokens[i].Text
+	if talk && toward[s.text(i-1)] {
+		if ref := r.refAt(s, i); (ref.own || ref.known) && compound(ref.name) && !aboutAny(words.OfName(ref.name), talkative) {
+			return true
+		}
+	}
 	if s.Tokens[i].Kind == words.Mark || !r.of.Free.Has(name) && !r.of.Anywhere.Has(name) || !talk && secretive(name) {
 		return false
 	}
 	if s.bindsTo(i) {
 		return true
 	}
-	if i > 0 && s.Tokens[i-1].Kind == words.Word && !introduces[s.text(i-1)] && s.Tokens[i].Kind != words.Quoted {
+	if i > 0 && s.Tokens[i-1].Kind == words.Word && !strings.Contains(r.text[s.Tokens[i-1].End:s.Tokens[i].Start], "\n") && !introduces[s.text(i-1)] && s.Tokens[i].Kind != words.Quoted {
 		return false // "more details": an ordinary noun
 	}
 	next := i + 1
@@ -84,6 +89,9 @@ func (r *reader) receives(s *sentence, i int, talk bool) bool {
 	}
 	return carries[s.text(next)] || defines[s.text(next)] || s.text(next) == "|"
 }
+
+// toward stand before a tool that gets something.
+var toward = words.SetOf("to", "through", "via", "with", "into", "by")
 
 // introduces stand before a name: no article is needed.
 var introduces = union(class("introduces"), occasions)

@@ -214,18 +214,15 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		return verdict{confidence: 0.8, place: place}
 	}
 	_, unread := foreignWords(s)
-	if r.of.Argument != "" && unread && at >= 0 {
+	if unread && at >= 0 && (r.of.Argument != "" || len(r.freeIn(s)) > 0) {
 		return verdict{confidence: 0.75, place: place}
 	}
 	for j := range s.Tokens {
 		if !r.free(s.Tokens[j].Text) {
 			continue
 		}
-		switch {
-		case j > at && s.bindsTo(j) && (s.tells(j-12, j-1) || s.fetches(at)), s.holds(j, at):
+		if j > at && s.bindsTo(j) && (s.tells(j-12, j-1) || s.fetches(at)) || s.holds(j, at) {
 			return verdict{confidence: 0.8, place: place}
-		case unread && at >= 0:
-			return verdict{confidence: 0.75, place: place}
 		}
 	}
 	return verdict{}
@@ -234,9 +231,13 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 // contentsInto reports whether, in a language other than English, a free argument is mentioned beside "the content
 // of" a place.
 func (r *reader) contentsInto(all []sentence, i int) bool {
-	const apart, beside = 14, 12
+	const apart, near, far = 14, 12, 28
 	free := r.freeIn(&all[i])
 	for _, f := range r.foreign(all, i) {
+		beside := near
+		if f.pressed() {
+			beside = far
+		}
 		for _, p := range f.place {
 			for _, c := range f.parts[partContents] {
 				whole := span{min(p.start, c.start), max(p.end, c.end)}
@@ -254,7 +255,7 @@ func (r *reader) contentsInto(all []sentence, i int) bool {
 func (r *reader) freeIn(s *sentence) (free []span) {
 	text := r.text[s.Start:s.End]
 	for _, t := range s.Tokens {
-		if r.free(strings.TrimRightFunc(t.Text, func(c rune) bool { return c >= utf8.RuneSelf })) { // Korean adds particles to a word
+		if r.free(strings.TrimFunc(t.Text, func(c rune) bool { return c >= utf8.RuneSelf || c == '-' })) { // Korean and Hebrew add particles to a word
 			start := utf8.RuneCountInString(text[:max(0, min(len(text), t.Start-s.Start))])
 			free = append(free, span{start, start + utf8.RuneCountInString(t.Raw)})
 		}

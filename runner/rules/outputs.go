@@ -46,7 +46,13 @@ const leastSure = 0.8
 // findAuthored finds orders in an answer that the server wrote itself: if it has read no file and contacted no
 // machine, the answer is read like a description. free are the arguments of its tool that take any text.
 func findAuthored(in Input, out Output, text string, free poison.Names) []draft {
-	if prompting(out) || rendered(out) || in.fetched(out.Capability) {
+	if rendered(out) || in.fetched(out.Capability) {
+		return nil
+	}
+	if prompting(out) {
+		if quote := in.fetchesCode(out, text); quote != "" {
+			return []draft{outputDraft(in, out, report.SeverityHigh, "that has the model run code of an unknown host: "+quoted(quote), quote)}
+		}
 		return nil
 	}
 	context := poison.Context{Kind: poison.KindContent, Own: out.Capability.Name, Parameters: free, Free: free, Tools: in.toolNames.tools, Kinds: in.toolNames.kinds, Family: in.toolNames.family}
@@ -80,7 +86,7 @@ func proseOf(out Output, text string) string {
 // for in vain.
 func (in Input) fetchesCode(out Output, text string) string {
 	install, ok := poison.Installs(text)
-	if !ok || !install.Resumes && out.Kind != report.OutputError {
+	if !ok || !install.Resumes && out.Kind != report.OutputError && !prompting(out) {
 		return ""
 	}
 	_, known := squat.Site(install.Host)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		if kind == poison.KindParameter && switches[text{of: of, field: strings.TrimSuffix(field, ".description")}] {
 			kind = poison.KindSwitch
 		}
-		found := poison.Read(is, poison.Context{
+		found := poison.Read(spoken(field, is), poison.Context{
 			Kind: kind, Own: of.Name, Parameters: arguments[of], Free: free[of], Anywhere: anywhere, Argument: argumentOf(field, is, free[of]), Purpose: purposes[of], Tools: named.tools, Kinds: named.kinds, Family: named.family,
 		})
 		hidden := alsoHidden(is, poison.Declared)
@@ -86,6 +87,27 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 	})
 	return all
 }
+
+// spoken writes the type and the address of a resource as they would be read: without quotes, escapes and the signs between words.
+func spoken(field, text string) string {
+	switch {
+	case field == "mimeType":
+		return unquoted.Replace(text)
+	case field == "uri" || field == "uriTemplate":
+		if decoded, err := url.PathUnescape(text); err == nil && strings.Count(decoded, "-")+strings.Count(decoded, " ") > mostSigns {
+			return hyphens.Replace(decoded)
+		}
+	}
+	return text
+}
+
+// mostSigns is the greatest number of signs between words of an address that is no sentence.
+const mostSigns = 3
+
+var (
+	unquoted = strings.NewReplacer(`"`, " ", "'", " ", ";", ". ")
+	hyphens  = strings.NewReplacer("://", ": ", "-", " ")
+)
 
 // toolNames holds the names of all tools and prompts, and their words; family is the prefix of all tools' names.
 type toolNames struct {
@@ -241,6 +263,8 @@ func textKind(of report.Capability, field string) poison.Kind {
 	switch last := lastOf(field); {
 	case of.Kind == report.CapabilityServer && field == "instructions":
 		return poison.KindInstructions
+	case last == "name" && (of.Kind == report.CapabilityResource || of.Kind == report.CapabilityResourceTemplate):
+		return poison.KindTitle
 	case last == "name" || last == "properties" || last == "required":
 		return poison.KindName
 	case last == "enum" || last == "const" || last == "default" || last == "examples" || last == "pattern":
