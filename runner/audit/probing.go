@@ -32,13 +32,19 @@ func runProbe(ctx context.Context, plan Plan, conn probe.Conn, secrets *leak.Col
 	return result
 }
 
+// knocks reports whether a server that demands a token is asked in other ways: in the exercise, where guards are tried
+// and the server runs in a sandbox.
+func (p Plan) knocks(how launch) bool {
+	return how.moment == "" && p.Probe.Attack != plan.AttackOff && p.Network != report.NetworkAllow
+}
+
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
 		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, Plain: how.identity.name != "" && how.identity.name != anyClient.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound(), Sunk: p.Network == report.NetworkSinkhole},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt, Silent: how.silent,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,
-		Knock:     how.moment == "" && p.Probe.Attack != plan.AttackOff && p.Network != report.NetworkAllow,
+		Knock:     p.knocks(how),
 		Following: how.following(), Reserved: reserved(p.Timeout),
 	}
 	if len(how.given) > 0 {
