@@ -18,7 +18,7 @@ type Argument struct {
 	Field string
 	// Value is at most 4 KiB long.
 	Value string
-	// Given: the operator has chosen it (Options.Given).
+	// Given: the operator has chosen it (Options.Chosen).
 	Given bool
 }
 

@@ -230,3 +230,19 @@ func TestUsedByID(t *testing.T) {
 		t.Errorf("rendered %q", rendered)
 	}
 }
+
+// TestChosen: only what the operator has chosen counts as given, and not what an earlier session had accepted.
+func TestChosen(t *testing.T) {
+	note := map[string]json.RawMessage{"format_note": json.RawMessage(`{"note":"hello"}`)}
+	for name, chosen := range map[string]map[string]json.RawMessage{"by the operator": note, "accepted before": nil} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{on: map[string]func(*fake, map[string]any) any{
+				"tools/list": func(*fake, map[string]any) any { return tools(noteTool) },
+			}}
+			got := f.probe(t, Options{Rounds: 1, MaxCalls: 1, Given: note, Chosen: chosen}).Arguments[report.Capability{Kind: report.CapabilityTool, Name: "format_note"}]
+			if len(got) != 1 || got[0].Value != "hello" || got[0].Given != (chosen != nil) {
+				t.Errorf("arguments %+v", got)
+			}
+		})
+	}
+}

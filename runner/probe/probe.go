@@ -116,6 +116,8 @@ type Options struct {
 	// Given are arguments for tools by name, each a JSON object, which
 	// replace made-up values of the same properties.
 	Given map[string]json.RawMessage
+	// Chosen are those of Given that the operator has chosen; others repeat an earlier session.
+	Chosen map[string]json.RawMessage
 	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
 	// they have 10 s at least. The others are called in two rounds at most; nil: it is not known.
 	Prompt map[report.Capability]bool

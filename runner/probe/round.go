@@ -158,7 +158,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	if t.accepted == 0 {
 		t.again, t.marked = c, number
 	}
-	s.used.add(t.of, c.Arguments, s.options.Given[t.of.Name])
+	s.used.add(t.of, c.Arguments, s.options.Chosen[t.of.Name])
 	got, err := s.call(ctx, t, c)
 	took := time.Since(began)
 	t.spent += took
