@@ -315,10 +315,10 @@ func TestEvaluatedLater(t *testing.T) {
 	in := input(silent)
 	in.Attack.Attempts = []attack.Attempt{
 		{Of: user.Capability, Family: attack.Code, Form: "so", Field: "name", Value: "x", File: 3, Answered: true, Accepted: true, Sent: began},
-		{Of: call.Capability, Users: []report.Capability{user.Capability}, Family: attack.Code, Form: "in a template", Field: "body", Value: "{{x}}", File: 3, Answered: true, Accepted: true, Sent: began.Add(time.Second)},
+		{Of: call.Capability, Users: []report.Capability{user.Capability}, Family: attack.Code, Form: "in a template", Field: "source", Value: "{{x}}", File: 3, Answered: true, Accepted: true, Sent: began.Add(time.Second)},
 	}
 	in.Attack.Profile.Effects = []profile.Effect{with(read(user, inputs.OutsideFile(3, ".txt")), func(e *profile.Effect) { e.Time = began.Add(2 * time.Second) })}
-	expect(t, in, `EXEC-004 High: Tool format_note evaluated its argument "body"`)
+	expect(t, in, `EXEC-004 High: Tool format_note evaluated its argument "source"`)
 }
 
 // TestAttackedCode: an expression that was evaluated opened its file.

@@ -67,7 +67,7 @@ func (in Input) evaluatedByAttack() (all []draft) {
 		if a.Family != attack.Code || !proven {
 			continue
 		}
-		if in.runsNothing(a.Of) == "" && (inputs.IsCode(a.Field) || in.interprets(a.Of)) {
+		if in.runsNothing(a.Of) == "" && in.takesCode(a, e.Capability) {
 			continue
 		}
 		d := draft{
@@ -81,6 +81,15 @@ func (in Input) evaluatedByAttack() (all []draft) {
 		all = append(all, d)
 	}
 	return all
+}
+
+// takesCode reports whether an argument is there to be run as code: by its name or its tool's words, or by those of the
+// tool that runs what the first one stores.
+func (in Input) takesCode(a attack.Attempt, user report.Capability) bool {
+	if a.Using(user) && user != a.Of {
+		return in.interprets(a.Of) || in.interprets(user) || in.evaluates(user)
+	}
+	return inputs.IsCode(a.Field) || in.interprets(a.Of)
 }
 
 // interprets reports whether a capability declares to run code.
