@@ -20,8 +20,10 @@ var bounded = lazyregexp.New(`(?i)\b(?:allowed|permitted|allow-?listed|whitelist
 	`|\b(?:in|from|under|of) (?:the |your |its |this |a )?(?:workspace|sandbox|vault)\b` +
 	`|\b(?:within|inside|restricted to|limited to|confined to) (?:the |your |its |this |a )?(?:\w+ )?` +
 	`(?:workspace|sandbox|vault|(?:project|base|root|working|workspace) (?:director|folder|root))` +
-	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b` +
-	`|\b(?:and|but) nowhere else\b|\band only there\b|\b(?:of|in|from|to) no other (?:director|folder|location)`)
+	`|\b(?:nothing|never|no (?:file|path|access|other)s?)\b[^.;]{0,24} (?:outside|beyond|elsewhere)\b`)
+
+// nowhereElse matches the same limit without a word for the outside.
+var nowhereElse = lazyregexp.New(`(?i)\b(?:and|but) nowhere else\b|\band only there\b|\b(?:of|in|from|to) no other (?:director|folder|location)`)
 
 // onlyIn matches limits to a directory of the server's choice, or of the caller's, which its adjective tells.
 var onlyIn = lazyregexp.New(`(?i)\bonly\b[^.;:]{0,24} (?:inside|within|below|under|in|from) (?:the|its|this) (?:([a-z]+)(?: [a-z]+)? )?(?:directory|folder)\b`)
@@ -33,8 +35,8 @@ var ofCaller = []string{"given", "specified", "provided", "chosen", "selected", 
 // is said of the outside as well.
 func limits(said string, link bool) bool {
 	only := onlyIn.FindStringSubmatch(said)
-	own := !link && only != nil && !slices.Contains(ofCaller, strings.ToLower(only[1]))
-	return (own || bounded.MatchString(said)) && !unbound.MatchString(said)
+	own := only != nil && !slices.Contains(ofCaller, strings.ToLower(only[1])) || nowhereElse.MatchString(said)
+	return (own && !link || bounded.MatchString(said)) && !unbound.MatchString(said)
 }
 
 // confines matches instructions that limit all tools of a server.

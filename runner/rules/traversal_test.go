@@ -48,8 +48,9 @@ func TestSaidBounds(t *testing.T) {
 	for text, want := range map[string]struct{ plain, link string }{
 		"Only files inside the journal directory are served.": {"FILE-003 High", ""},
 		"Writes only inside the snippet directory.":           {"FILE-003 High", ""},
-		"Unpacks a theme there and nowhere else.":             {"FILE-003 High", "FILE-003 High"},
-		"Reads notes of /srv/notes, of no other directory.":   {"FILE-003 High", "FILE-003 High"},
+		"Unpacks a theme there and nowhere else.":             {"FILE-003 High", ""},
+		"Reads notes of /srv/notes, of no other directory.":   {"FILE-003 High", ""},
+		"Reads notes, and nothing outside of /srv/notes.":     {"FILE-003 High", "FILE-003 High"},
 		"Lists only files in the given directory.":            {},
 		"Only reads a file.":                                  {},
 	} {
