@@ -18,10 +18,15 @@ const maxExamples = 64
 // assigned matches an argument with a quoted value: trace="...", "trace": "...", --trace '...'.
 var assigned = lazyregexp.New("([A-Za-z_][A-Za-z0-9_]{1,63})[\"'`]?\\s*(?::=|=|:|\\s)\\s*(?:expected\\s+)?(?:\"([^\"\\n]{3,300})\"|'([^'\\n]{3,300})'|`([^`\\n]{3,300})`)")
 
-// exemplifies finds an example that fills a free argument with what only the model can give.
-func (r *reader) exemplifies(text string) (Technique, Finding, bool) {
-	if len(r.of.Free) == 0 || r.of.Kind == KindName {
-		return "", Finding{}, false
+// exemplifies finds a value or an example that fills a free argument with what only the model can give.
+func (r *reader) exemplifies(text string) (Finding, bool) {
+	if r.of.Kind == KindName {
+		return Finding{}, false
+	}
+	if r.of.Kind == KindValue && r.free(r.of.Argument) {
+		if technique, ok := (&reader{of: r.of, own: r.own}).pretends(text); ok {
+			return Finding{Technique: technique, Quote: cut(text), End: len(text), Confidence: leastTied}, true
+		}
 	}
 	for _, at := range assigned.FindAllStringSubmatchIndex(text, maxExamples) {
 		name, value := text[at[2]:at[3]], ""
@@ -36,10 +41,10 @@ func (r *reader) exemplifies(text string) (Technique, Finding, bool) {
 		of := r.of
 		of.Kind, of.Argument = KindValue, name
 		if technique, ok := (&reader{of: of, own: r.own, text: value}).pretends(value); ok {
-			return technique, Finding{Technique: technique, Quote: cut(text[at[0]:at[1]]), Start: at[0], End: at[1], Confidence: leastTied}, true
+			return Finding{Technique: technique, Quote: cut(text[at[0]:at[1]]), Start: at[0], End: at[1], Confidence: leastTied}, true
 		}
 	}
-	return "", Finding{}, false
+	return Finding{}, false
 }
 
 // placeholder matches a placeholder or a substitution, and what stands in it.

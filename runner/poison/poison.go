@@ -236,13 +236,8 @@ func Read(text string, of Context) []Finding {
 	if f, ok := r.shapesSecret(text); ok {
 		best[f.Technique] = f
 	}
-	if technique, f, ok := r.exemplifies(text); ok {
-		best[technique] = f
-	}
-	if of.Kind == KindValue && of.Argument != "" && r.free(of.Argument) {
-		if technique, ok := (&reader{of: of, own: r.own}).pretends(text); ok {
-			best[technique] = Finding{Technique: technique, Quote: cut(text), End: len(text), Confidence: leastTied}
-		}
+	if f, ok := r.exemplifies(text); ok {
+		best[f.Technique] = f
 	}
 	sentences := split(text)
 	for i := range sentences {

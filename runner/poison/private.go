@@ -66,20 +66,31 @@ func (r *reader) tied(s *sentence, of stake) bool {
 // receives reports whether the token at i names a free argument that gets something: "in trace", "trace: ", "trace must".
 func (r *reader) receives(s *sentence, i int, talk bool) bool {
 	name := s.Tokens[i].Text
-	if talk && toward[s.text(i-1)] {
-		if ref := r.refAt(s, i); (ref.own || ref.known) && compound(ref.name) && !aboutAny(words.OfName(ref.name), talkative) {
-			return true
-		}
+	if talk && toward[s.text(i-1)] && r.takesTalk(s, i) {
+		return true
 	}
 	if s.Tokens[i].Kind == words.Mark || !r.of.Free.Has(name) && !r.of.Anywhere.Has(name) || !talk && secretive(name) {
 		return false
 	}
-	if s.bindsTo(i) {
+	return s.bindsTo(i) || r.bare(s, i) && s.carriesAt(i)
+}
+
+// takesTalk reports whether the token at i names a tool of the server that is not for conversations.
+func (r *reader) takesTalk(s *sentence, i int) bool {
+	ref := r.refAt(s, i)
+	return (ref.own || ref.known) && compound(ref.name) && !aboutAny(words.OfName(ref.name), talkative)
+}
+
+// bare reports whether a word stands without an article, as names do. In "more details" it is an ordinary noun.
+func (r *reader) bare(s *sentence, i int) bool {
+	if i == 0 || s.Tokens[i].Kind == words.Quoted || s.Tokens[i-1].Kind != words.Word || introduces[s.text(i-1)] {
 		return true
 	}
-	if i > 0 && s.Tokens[i-1].Kind == words.Word && !strings.Contains(r.text[s.Tokens[i-1].End:s.Tokens[i].Start], "\n") && !introduces[s.text(i-1)] && s.Tokens[i].Kind != words.Quoted {
-		return false // "more details": an ordinary noun
-	}
+	return strings.Contains(r.text[s.Tokens[i-1].End:s.Tokens[i].Start], "\n")
+}
+
+// carriesAt matches "trace holds", "trace (mandatory):".
+func (s *sentence) carriesAt(i int) bool {
 	next := i + 1
 	if s.text(next) == "(" {
 		next = s.find(next, next+5, func(j int) bool { return s.text(j) == ")" }) + 1
@@ -125,12 +136,13 @@ func (r *reader) stakes(all []sentence, i int) []stake {
 		found = append(found, stake{from: at, to: at, place: place})
 	}
 	own := words.OfName(r.of.Own)
+	handlesKeys, talks := aboutAny(own, keyed), aboutAny(own, talkative)
 	for j := range s.Tokens {
 		switch {
 		case s.Tokens[j].Kind == words.Mark:
-		case !aboutAny(own, keyed) && (s.userSecret(j) || s.environmentAt(j) || ofInstance(s.Tokens[j])):
+		case !handlesKeys && (s.userSecret(j) || s.environmentAt(j) || ofInstance(s.Tokens[j])):
 			found = append(found, stake{from: j, to: j})
-		case !aboutAny(own, talkative) && (s.exchangedAt(j) || s.utteredAt(j) || s.instructedAt(j)):
+		case !talks && (s.exchangedAt(j) || s.utteredAt(j) || s.instructedAt(j)):
 			found = append(found, stake{from: j, to: j, talk: true})
 		}
 	}
@@ -165,18 +177,27 @@ func (s *sentence) environmentAt(i int) bool {
 
 // exchangedAt matches "this conversation", "the chat so far", "chat history", "our dialogue with the user".
 func (s *sentence) exchangedAt(i int) bool {
-	t, next := s.text(i), s.text(i+1)
-	if histories[t] && (exchanges[s.text(i-1)] || s.text(i-1) == "prompt" || s.text(i-1) == "message") {
-		return s.closes(i + 1)
-	}
-	if !exchanges[t] || settings[t] && !s.any(i-4, i-1, histories) || !s.closes(i+1) {
+	t := s.text(i)
+	switch {
+	case !s.closes(i + 1):
+		return false
+	case histories[t] && (exchanges[s.text(i-1)] || s.text(i-1) == "prompt" || s.text(i-1) == "message"):
+		return true
+	case !exchanges[t] || settings[t] && !s.any(i-4, i-1, histories):
 		return false
 	}
-	if (next == "so" || next == "up" || next == "until" || next == "till") && s.any(i+2, i+4, sofar) || next == "with" && s.any(i+2, i+3, persons) && s.any(i-4, i-1, wholly) {
-		return true
-	}
-	return s.any(i-3, i-1, whole) || s.any(i-3, i-2, histories) && s.any(i-2, i-1, partitives) || (s.text(i-1) == "this" || s.text(i-1) == "our" || s.text(i-1) == "ongoing") && s.any(i-5, i-2, histories)
+	return s.lasts(i+1) || s.any(i-3, i-1, whole) || s.any(i-3, i-2, histories) && s.any(i-2, i-1, partitives) || ours[s.text(i-1)] && s.any(i-5, i-2, histories)
 }
+
+// lasts matches "so far", "up to now", "with the user" behind all of a conversation.
+func (s *sentence) lasts(i int) bool {
+	return ends[s.text(i)] && s.any(i+1, i+3, sofar) || s.text(i) == "with" && s.any(i+1, i+2, persons) && s.any(i-5, i-2, wholly)
+}
+
+var (
+	ends = words.SetOf("so", "up", "until", "till")
+	ours = words.SetOf("this", "our", "ongoing")
+)
 
 // closes reports whether no further noun follows.
 func (s *sentence) closes(i int) bool {

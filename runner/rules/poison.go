@@ -90,10 +90,10 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 
 // spoken writes the type and the address of a resource as they would be read: without quotes, escapes and the signs between words.
 func spoken(field, text string) string {
-	switch {
-	case field == "mimeType":
+	switch field {
+	case "mimeType":
 		return unquoted.Replace(text)
-	case field == "uri" || field == "uriTemplate":
+	case "uri", "uriTemplate":
 		if decoded, err := url.PathUnescape(text); err == nil && strings.Count(decoded, "-")+strings.Count(decoded, " ") > mostSigns {
 			return hyphens.Replace(decoded)
 		}
@@ -257,17 +257,24 @@ func ownWord(field, text string) bool {
 // lastOf returns the last part of a field's path.
 func lastOf(field string) string { return field[strings.LastIndexByte(field, '.')+1:] }
 
+func ofResource(of report.Capability) bool {
+	return of.Kind == report.CapabilityResource || of.Kind == report.CapabilityResourceTemplate
+}
+
+// fixing are the keywords of JSON Schema that have values.
+var fixing = []string{"enum", "const", "default", "examples", "pattern"}
+
 // textKind returns the kind of a text in the manifest, by its path.
 func textKind(of report.Capability, field string) poison.Kind {
 	first, _, _ := strings.Cut(field, ".")
 	switch last := lastOf(field); {
 	case of.Kind == report.CapabilityServer && field == "instructions":
 		return poison.KindInstructions
-	case last == "name" && (of.Kind == report.CapabilityResource || of.Kind == report.CapabilityResourceTemplate):
+	case last == "name" && ofResource(of):
 		return poison.KindTitle
 	case last == "name" || last == "properties" || last == "required":
 		return poison.KindName
-	case last == "enum" || last == "const" || last == "default" || last == "examples" || last == "pattern":
+	case slices.Contains(fixing, last):
 		return poison.KindValue
 	case first == "outputSchema":
 		return poison.KindOutputSchema
