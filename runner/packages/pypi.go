@@ -37,21 +37,24 @@ type pypiReport struct {
 const guard = `import os, sys
 if os.path.realpath(sys.prefix) == os.path.realpath(%[1]q):
     starts = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty")
-    changes = {"os.mkdir": 1, "os.remove": 1, "os.rmdir": 1, "os.chmod": 1, "os.chown": 1, "os.truncate": 1, "os.utime": 1, "os.setxattr": 1,
-        "os.removexattr": 1, "os.rename": 2, "os.link": 2, "os.symlink": 2}
+    # where each event has paths that it changes, and the descriptors of the directories that they are relative to
+    changes = {"os.mkdir": [(0, 2)], "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.chmod": [(0, 2)], "os.chown": [(0, 3)], "os.truncate": [(0, 9)],
+        "os.utime": [(0, 3)], "os.setxattr": [(0, 9)], "os.removexattr": [(0, 9)], "os.rename": [(0, 2), (1, 3)], "os.link": [(0, 2), (1, 3)], "os.symlink": [(1, 2)]}
     cache = os.environ.get("PIP_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pip")
     within = tuple(os.path.realpath(at) + os.sep for at in (%[1]q, %[2]q, cache))
     def changed(event, args):
         if event == "open":
-            return args[:1] if args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND) else ()
-        return args[1:2] if event == "os.symlink" else args[:changes.get(event, 0)]
+            return [(args[0], -1)] if args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND) else []
+        return [(args[path], args[dir] if dir < len(args) else -1) for path, dir in changes.get(event, [])]
     def hook(event, args):
         if event in starts:
             raise PermissionError("a package that has to be built is not installed")
-        for path in changed(event, args):
+        for path, dir in changed(event, args):
             if isinstance(path, int) or os.fspath(path) in (os.devnull, os.fsencode(os.devnull)):
                 continue
             path = os.fsdecode(path)
+            if dir >= 0:
+                path = os.path.join(os.readlink("/proc/self/fd/%%d" %% dir), path)
             real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
             if not (real + os.sep).startswith(within):
                 raise PermissionError("a package is not installed that changes a file outside its own directory: %%.200r" %% path)
