@@ -1,7 +1,6 @@
 package places
 
 import (
-	"path"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -51,32 +50,6 @@ func conventional(name, base string) (Obeyed, bool) {
 	}
 	if strings.HasSuffix(base, ".json") && configuresServers.MatchString(name) {
 		return conventions[0].Obeyed, true
-	}
-	return Obeyed{}, false
-}
-
-// stores are the directories in which tools of development keep code that they run without looking at it again, and
-// what tells a virtual environment.
-var stores = []convention{
-	{Obeyed: Obeyed{What: "a program runs the code that it keeps there", OnPath: true, Topics: []string{"npm", "npx", "yarn", "pip", "uv", "pipx", "poetry", "cargo", "rust", "gradle", "maven", "java", "kotlin", "scala", "nuget", "dart", "php",
-		"bazel", "browser", "browsers", "chromium", "playwright", "puppeteer", "install", "installs", "package", "packages", "go modules", "golang", "gopls"}}, within: lazyregexp.New(
-		`/\.(?:npm/_npx|cargo/(?:registry|git)|rustup/toolchains|m2/repository|gradle/(?:caches|wrapper)|nuget/packages|bun/install|pyenv/versions|asdf/installs|sdkman/candidates|` +
-			`pub-cache|composer/cache|ivy2|local/pipx|local/share/(?:uv|pipx|pnpm/store|mise/installs)|cache/(?:uv|pre-commit|yarn|deno|node/corepack|ms-playwright|puppeteer|pypoetry))/|/go/pkg/mod/`)},
-	{Obeyed: Obeyed{What: "whoever uses the project's environment runs it", Project: true, OnPath: true, Topics: []string{"python", "pip", "venv", "virtualenv", "environment", "environments", "install", "installs", "package", "packages", "npm", "node"}},
-		within: lazyregexp.New(`/(?:\.?venv|\.?virtualenvs?/[^/]+|envs/[^/]+)/(?:bin/[^/]+|pyvenv\.cfg)$|/node_modules/\.bin/`)},
-	{Obeyed: Obeyed{What: "Python runs it in place of the module's text", Owner: "python", Topics: []string{"bytecode", "compile", "compiles", "pyc"}}, within: lazyregexp.New(`/__pycache__/[^/]+\.pyc$`)},
-}
-
-// CodeAt returns the kind of code that is kept at a path for another program; false for none. Unlike ObeyedAt it says
-// nothing about directories, which have many thousands of such files.
-func CodeAt(name string) (Obeyed, bool) {
-	if path.Ext(name) == ".lock" {
-		return Obeyed{}, false
-	}
-	for _, s := range stores {
-		if s.within.MatchString(name) {
-			return s.Obeyed, true
-		}
 	}
 	return Obeyed{}, false
 }

@@ -98,8 +98,7 @@ func accessor(e trace.Event, name string) string {
 	if e.Op != trace.OpRead {
 		matters = func(name string) bool {
 			o, _ := places.ObeyedAt(name)
-			kept, _ := places.CodeAt(name)
-			return o.Owner != "" || kept.Owner != ""
+			return o.Owner != ""
 		}
 	}
 	if !matters(name) {

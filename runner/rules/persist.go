@@ -86,9 +86,6 @@ func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 	if o, ok := places.ObeyedBelow(e.Path); ok && replaced(e) {
 		return o, true
 	}
-	if o, ok := places.CodeAt(name); ok && !strings.HasPrefix(e.Operation, "mkdir") {
-		return o, true
-	}
 	return places.Obeyed{What: "the server's own code, which runs at its next start"}, in.ownCode(e)
 }
 

@@ -60,30 +60,3 @@ func TestOwnRepository(t *testing.T) {
 		}
 	}
 }
-
-// TestCodeOfOtherPrograms: a change of code that another program keeps, and runs later, is found, unless a package
-// manager works there, or that program does.
-func TestCodeOfOtherPrograms(t *testing.T) {
-	by := func(program string, e profile.Effect) profile.Effect {
-		e.Program = program
-		return e
-	}
-	const npx, compiled = "/home/audit/.npm/_npx/1f/node_modules/x/cli.js", "/home/audit/shop/src/__pycache__/main.cpython-311.pyc"
-	for _, tc := range []struct {
-		name    string
-		effects []profile.Effect
-		want    bool
-	}{
-		{"a cache", []profile.Effect{touches(call, npx)}, true},
-		{"at the start", []profile.Effect{touches(startup, npx)}, true},
-		{"npx", []profile.Effect{run(call, "/usr/bin/npx", "x"), touches(call, npx)}, false},
-		{"bytecode", []profile.Effect{by("/usr/bin/node", touches(call, compiled))}, true},
-		{"Python's bytecode", []profile.Effect{by("/usr/bin/python3.11", touches(call, compiled))}, false},
-		{"an environment", []profile.Effect{touches(call, "/home/audit/shop/.venv/bin/activate")}, true},
-		{"its own environment", []profile.Effect{mkdir(call, "/home/audit/shop/.venv"), touches(call, "/home/audit/shop/.venv/bin/activate")}, false},
-	} {
-		if got := slices.ContainsFunc(Judge(input(silent, tc.effects...)), func(f report.Finding) bool { return f.Rule == "MCPA-PERSIST-001" }); got != tc.want {
-			t.Errorf("%s: found %t", tc.name, got)
-		}
-	}
-}
