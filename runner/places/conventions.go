@@ -25,7 +25,7 @@ var conventions = []convention{
 	{Obeyed: Obeyed{What: "an agent obeys it as instructions", Topics: append([]string{"agents", "rules file", "instructions", "skill", "skills", "prompt", "prompts"}, agentTopics...)},
 		base:   lazyregexp.New(`\.(?:instructions|prompt|chatmode|agent)\.md$|^SKILL\.md$`),
 		within: lazyregexp.New(agents + `|github)/(?:commands?|prompts?|rules|agents?|skills|hooks|workflows|steering|instructions|output-styles|chatmodes|modes|plugins)(?:-[\w-]+)?/[^/]+\.(?:md|mdc|toml|json|sh|py|js|ts)$`)},
-	{Obeyed: Obeyed{What: "the host's build or its automation runs it", Topics: append([]string{"actions", "github", "gitlab", "jenkins"}, projectTopics...)},
+	{Obeyed: Obeyed{What: "the host's build or its automation runs it", Project: true, Topics: append([]string{"actions", "github", "gitlab", "jenkins"}, projectTopics...)},
 		base:   lazyregexp.New(`^\.?(?:(?:gitlab|bitbucket|azure|concourse|travis)-(?:ci|pipelines?)|drone|woodpecker|cirrus|appveyor|codefresh|wercker|cloudbuild|buildspec|renovate|dependabot|netlify|vercel|skaffold|fly)\.(?:ya?ml|json5?|toml)$`),
 		within: lazyregexp.New(`/\.(?:github/actions|buildkite|forgejo/workflows|woodpecker|semaphore|teamcity|tekton|circleci|gitlab)/`)},
 	{Obeyed: Obeyed{What: "it decides which code is installed with the project", Project: true, Topics: append([]string{"npm", "node", "python", "package", "packages", "dependency", "dependencies", "lock", "lockfile"}, projectTopics...)},
