@@ -38,26 +38,26 @@ var editor = []string{
 // the default name of the Python SDK, which no server looks for.
 var (
 	anyClient     = persona{name: "mcp", version: "0.1.0"}
-	claudeDesktop = persona{"claude-ai", "0.1.0", "/usr/bin/claude", true, false, slices.Concat(editor, []string{
+	claudeDesktop = persona{name: "claude-ai", version: "0.1.0", parent: "/usr/bin/claude", sockets: true, env: slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{"cursor-vscode", "1.0.0", "/usr/share/cursor/cursor", true, false, slices.Concat(editor, []string{
+	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, env: slices.Concat(editor, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{"Visual Studio Code", "1.106.2", "/usr/share/code/code", true, false, slices.Concat(editor, []string{
+	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, env: slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf   = persona{"windsurf-client", "1.0.0", "/usr/bin/node", true, false, []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	claudeCode = persona{"claude-code", "2.0.51", "/usr/bin/claude", false, true, []string{
+	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
+	claudeCode = persona{name: "claude-code", version: "2.0.51", parent: "/usr/bin/claude", interrupts: true, env: []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
 		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
 	}}
-	codex = persona{"codex-mcp-client", "0.63.0", "/usr/bin/codex", false, false, []string{
+	codex = persona{name: "codex-mcp-client", version: "0.63.0", parent: "/usr/bin/codex", env: []string{
 		"TERM=xterm-256color", "SHELL=/bin/zsh", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka",
 	}}
-	zed = persona{"Zed", "0.213.3", "/usr/libexec/zed-editor", false, false, []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
+	zed = persona{name: "Zed", version: "0.213.3", parent: "/usr/libexec/zed-editor", env: []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
 // unless returns the environment without variables that are set already.
