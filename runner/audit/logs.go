@@ -13,7 +13,7 @@ import (
 
 // logs hold the server's output outside of the conversation.
 type logs struct {
-	// tail has the end of the output, recent more of it for who asks after each call.
+	// tail has the end of the output. recent holds more of it, for the lessons of each call.
 	tail, recent *Tail
 	secrets      *leak.Collector
 	open         sync.WaitGroup

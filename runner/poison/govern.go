@@ -104,7 +104,7 @@ func (s *sentence) obtainedFrom(i int) bool {
 	return s.text(i) == "from" && obtained[s.text(i-1)]
 }
 
-// obtained are participles of who says where a value comes from.
+// obtained are participles of sentences that say where a value comes from.
 var obtained = words.SetOf("obtained", "retrieved", "fetched", "found", "returned", "taken", "looked", "available", "gotten", "known")
 
 // change is an order to alter what a call passes.

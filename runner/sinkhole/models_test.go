@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestStreams: who asks for a stream of events gets one, and ends with what its service ends with; who does not ask gets JSON.
+// TestStreams: a client that asks for a stream of events gets one, with the last event of its service; any other gets JSON.
 func TestStreams(t *testing.T) {
 	const chat = `{"model":"a","messages":[],"stream":true}`
 	for _, tc := range []struct {
