@@ -88,7 +88,7 @@ var specimens = []specimen{
 
 	// Have guards of addresses that can be bypassed.
 	passes("python/egress.py fixed"),
-	fails("python/egress.py", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
+	fails("python/egress.py", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium", "MCPA-FILE-003 Medium"),
 	passes("node/egress.js fixed"),
 	fails("node/egress.js", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 High", "MCPA-EGRESS-008 Medium", "MCPA-EGRESS-008 Medium"),
 	passes("go/egress fixed"),
