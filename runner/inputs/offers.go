@@ -30,10 +30,13 @@ var (
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
 	// numeric matches errors that ask for a number in place of a text.
 	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
-	// internal matches errors of Python and JavaScript that name parts of the program, and no values.
+	// internal matches errors of Python and JavaScript that name parts of the program, and errors about arguments that
+	// were not passed: both quote names, and no values.
 	internal = lazyregexp.New(`'\w+' object (?:has no attribute '\w+'|is not [\w ]+)|of type '\w+' is not \w+|unexpected keyword argument '\w+'|` +
 		`expected (?:str|string|bytes)\b[\w ,/-]* (?:got|received|not) '?\w+'?|can only concatenate \w+ \(not "\w+"\)|` +
-		`\((?:reading|setting) '\w+'\)|\bThe "[\w.]+" (?:argument|property) must be (?:of|an instance of|one of) [^\n]{1,128}`)
+		`\((?:reading|setting) '\w+'\)|\bThe "[\w.]+" (?:argument|property) must be (?:of|an instance of|one of) [^\n]{1,128}|` +
+		`(?i:\bmissing (?:\w+ ){0,4}(?:argument|parameter|field|propert(?:y|ie)|key|option|input)s?:? ?)['"]\w+['"](?:,? (?:and )?['"]\w+['"])*|` +
+		`['"]\w+['"] (?:is|are|was) (?:a )?(?:required|missing|not (?:set|provided|given))`)
 	separators = lazyregexp.New(`\s*(?:,|\||/|;|\bor\b|\band\b)\s*`)
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )

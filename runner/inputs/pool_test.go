@@ -98,6 +98,7 @@ func TestOffers(t *testing.T) {
 		"what went wrong":           {"run_command", "command", []string{"error tool run_command: Error executing command: Connection lost"}, ""},
 		"a path to take away":       {"delete_file", "path", []string{"text tool list: /home/audit/marlow-files/todo.md /home/audit/marlow-files /home/audit/b.txt"}, "/home/audit/b.txt"},
 		"a directory to delete":     {"delete_directory", "path", []string{"text tool list: /home/audit /home/audit/sub"}, "/home/audit/sub"},
+		"a name that was missing":   {"get_quote", "symbol", []string{"error tool get_splits: get_splits() missing 1 required positional argument: 'symbol'"}, ""},
 		"what was refused":          {"read_file", "path", []string{"error tool read_dir: no such directory: '/home/audit/marlow-c3'"}, ""},
 		"commands described":        {"run_command", "command", []string{"description tool run_command: Runs one.\nAllowed commands: env, ls, pwd"}, "ls pwd"},
 		"a process to read":         {"read_process", `pid: {"type":"integer"}`, []string{`text tool list_processes: [{"pid":8}]`}, "8"},
@@ -143,6 +144,11 @@ func TestNamed(t *testing.T) {
 		`The "path" argument must be of type string. Received undefined`: nil,
 		"Cannot read properties of undefined (reading 'split')":          nil,
 		"Did you mean 'billing'?":                                        {"billing"},
+		"f() missing 1 required positional argument: 'symbol'":           nil,
+		"f() missing 2 required positional arguments: 'from' and 'to'":   nil,
+		"Missing required parameter: \"city\". Try 'Oslo'.":              {"Oslo"},
+		"'city' is required":                                             nil,
+		"Missing table 'users'":                                          {"users"},
 		"Supported formats: json, yaml (see https://docs.test for more)": {"json", "yaml"},
 	} {
 		if got := named(text); !slices.Equal(got, want) {
