@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -62,6 +63,9 @@ func (s *source) fromLayout(dir string) error {
 	return s.choose(images, maxDepth)
 }
 
+// maxParents is the most directories above a file that is unpacked: an image has its blobs in two.
+const maxParents = 4
+
 // expand unpacks the regular files of an archive.
 func expand(ctx context.Context, file, dir string) error {
 	from, err := os.Open(file)
@@ -90,7 +94,7 @@ func expand(ctx context.Context, file, dir string) error {
 			return err
 		}
 		name := path.Clean("/" + h.Name)[1:]
-		if h.Typeflag != tar.TypeReg || name == "" {
+		if h.Typeflag != tar.TypeReg || name == "" || strings.Count(name, "/") > maxParents {
 			continue
 		}
 		if err := tree.MkdirAll(path.Dir(name), 0o700); err != nil {

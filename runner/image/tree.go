@@ -41,7 +41,7 @@ func (u *unpacker) ensure(dir string) error {
 			return err
 		}
 	}
-	if err := u.tree.Mkdir(dir, 0o755); err != nil {
+	if err := errors.Join(u.left.entry(), u.tree.Mkdir(dir, 0o755)); err != nil {
 		return err
 	}
 	return u.give(dir, 0, 0)

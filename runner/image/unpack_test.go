@@ -199,6 +199,19 @@ func TestUser(t *testing.T) {
 	}
 }
 
+// TestManyDirectories: directories that no entry has count as well, because one path may have thousands.
+func TestManyDirectories(t *testing.T) {
+	u, err := newUnpacker(filepath.Join(t.TempDir(), "root"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = u.tree.Close() }()
+	u.left.entries = 50
+	if err := u.layer(t.Context(), bytes.NewReader(packed(t, file(strings.Repeat("a/", 100)+"b", "1")))); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("100 directories where 50 files are allowed: %v", err)
+	}
+}
+
 // FuzzLayer applies a layer twice: whatever it says, nothing outside of the root changes, and no device is made.
 func FuzzLayer(f *testing.F) {
 	f.Add(packed(f, dir("a"), link("a/b", "../../.."), file("a/b/kept", "2"), hard("h", "a/b/kept"), file("a/.wh..wh..opq", ""), file(".wh.a", "")))
