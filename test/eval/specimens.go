@@ -69,9 +69,8 @@ var specimens = []specimen{
 
 	// Allow paths that leave their directory.
 	passes("python/workspace.py /tmp/marlow-files contained"),
-	fails("python/workspace.py /tmp/marlow-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
-
-	fails("python/workspace.py /tmp/marlow-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	fails("python/workspace.py /tmp/marlow-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
+	fails("python/workspace.py /tmp/marlow-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 	fails("python/workspace.py /tmp/marlow-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
 	// Have guards that can be bypassed.
