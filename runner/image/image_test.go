@@ -32,7 +32,7 @@ func built(t *testing.T, architecture string) v1.Image {
 		t.Fatal(err)
 	}
 	of, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{OS: "linux", Architecture: architecture, Config: v1.Config{
-		Entrypoint: []string{"/serve"}, Cmd: []string{"--all"}, Env: []string{"A=1"}, User: "notes", WorkingDir: "/work/dir",
+		Entrypoint: []string{"/serve"}, Cmd: []string{"--all"}, Env: []string{"A=1"}, User: "notes", WorkingDir: "/srv/notes",
 	}})
 	if err == nil {
 		of, err = mutate.AppendLayers(of, layer)
@@ -89,7 +89,7 @@ func TestGet(t *testing.T) {
 			t.Errorf("%s: %v", reference, err)
 			continue
 		}
-		if of.Digest != want.digest || of.Tag != want.tag || of.Dir != "/work/dir" || of.UID != 5 || of.GID != 6 {
+		if of.Digest != want.digest || of.Tag != want.tag || of.Dir != "/srv/notes" || of.UID != 5 || of.GID != 6 {
 			t.Errorf("%s: %+v, want %+v", reference, of, want)
 		}
 		if text, err := os.ReadFile(filepath.Join(of.Root, "etc/name")); err != nil || string(text) != runtime.GOARCH {

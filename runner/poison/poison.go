@@ -83,7 +83,7 @@ type Context struct {
 	// the text describes; "" if none.
 	Free     Names
 	Argument string
-	// Anywhere are the free arguments of all tools: a text may speak of another tool's.
+	// Anywhere has the free arguments of all tools, because the text of one tool may be about an argument of another.
 	Anywhere Names
 	// Purpose has the words that say what the tool and its server are for; nil if unknown.
 	Purpose Names

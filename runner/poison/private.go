@@ -101,10 +101,10 @@ func (s *sentence) carriesAt(i int) bool {
 	return carries[s.text(next)] || defines[s.text(next)] || s.text(next) == "|"
 }
 
-// toward stand before a tool that gets something.
+// toward has the prepositions before a tool that is given something.
 var toward = words.SetOf("to", "through", "via", "with", "into", "by")
 
-// introduces stand before a name: no article is needed.
+// introduces has the words that a name may follow without an article.
 var introduces = union(class("introduces"), occasions)
 
 // forbids reports whether what stands from one token to another is forbidden, or merely allowed.

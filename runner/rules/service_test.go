@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// A service that three others name and use is the server's own: who does not speak of it is no riddle.
+// A service that three other tools name and use belongs to the server, so a tool that uses it without naming it gets Info only.
 func TestServiceOfOthers(t *testing.T) {
 	var effects []profile.Effect
 	tools := []string{"format_note: Ranks entities of a sector."}
@@ -23,7 +23,7 @@ func TestServiceOfOthers(t *testing.T) {
 	expect(t, input(front, append(effects, toHost(tls, "fc.yahoo.com"))...), "EGRESS-001 High")
 }
 
-// Who speaks of an account asks the service that the other tools of the server name and use.
+// A tool that describes an account may use the service that the server's other tools name and use.
 func TestAccountOfService(t *testing.T) {
 	issues := report.Capability{Kind: report.CapabilityTool, Name: "list_issues"}
 	for about, want := range map[string]string{"Says whose token is used.": "", "Formats a markdown note.": "EGRESS-001 Medium"} {
@@ -34,7 +34,7 @@ func TestAccountOfService(t *testing.T) {
 	}
 }
 
-// Who names a service goes to its API, and nowhere else.
+// A tool that names a service may use the API of that service, and no other host.
 func TestNamedService(t *testing.T) {
 	bases := server{name: "bases", tools: []string{"format_note: Lists all accessible Airtable bases."}}
 	to := func(host, address string) profile.Effect {
