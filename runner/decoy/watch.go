@@ -1,10 +1,12 @@
 package decoy
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,10 +18,34 @@ type Watch struct {
 	paths map[int32]string
 }
 
+const (
+	// patience bounds the wait for an instance of inotify, which end with other processes.
+	patience     = 20 * time.Second
+	pollInterval = 20 * time.Millisecond
+)
+
+// instance returns a new instance of inotify. A user has few of them (fs.inotify.max_user_instances in proc_sys_fs(5)),
+// which all audits and the rest of the machine share.
+func instance(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+		if !errors.Is(err, unix.EMFILE) {
+			return fd, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: the user has no instance of inotify left: raise fs.inotify.max_user_instances (sysctl)", err)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
 // Watch watches the files below root. Call it after they were planted and before
 // the server runs. A missing file belongs to another place.
-func (s Set) Watch(root string) (*Watch, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+func (s Set) Watch(ctx context.Context, root string) (*Watch, error) {
+	fd, err := instance(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the decoys: %w", err)
 	}

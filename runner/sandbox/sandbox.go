@@ -294,7 +294,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 	}()
 	// The server's files lie where only the box has them mounted.
 	root := fmt.Sprintf("/proc/%d/root%s/root", b.cmd.Process.Pid, b.mount)
-	watch, err := how.Decoys.Watch(root)
+	watch, err := how.Decoys.Watch(ctx, root)
 	if err != nil {
 		run.Close()
 		return nil, err

@@ -109,7 +109,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		l.link.abandon(run)
 		return nil, err
 	}
-	watch, err := how.Decoys.Watch("/")
+	watch, err := how.Decoys.Watch(ctx, "/")
 	if err != nil {
 		l.link.abandon(run)
 		session.Stop()

@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -344,5 +346,11 @@ func TestVersion(t *testing.T) {
 	version, err := trace.Version(t.Context())
 	if err != nil || !strings.Contains(version, ".") {
 		t.Errorf("Version = %q, %v", version, err)
+	}
+	// An audit that has run out of time has a tracer all the same.
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	if _, err := trace.Version(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, trace.ErrUnavailable) {
+		t.Errorf("after the deadline: %v", err)
 	}
 }

@@ -27,6 +27,9 @@ const program = "strace"
 // Version returns the version of the installed strace, such as "6.1".
 func Version(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx) // which killed it
+	}
 	if err != nil {
 		return "", Unavailable(err.Error())
 	}

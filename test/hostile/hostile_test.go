@@ -72,38 +72,42 @@ func TestHostile(t *testing.T) {
 		}()
 	}
 	var all []outcome
-	for i, tc := range servers {
-		o := <-outcomes[i]
-		all = append(all, o)
-		t.Run(tc.mode, func(t *testing.T) { tc.judge(t, o) })
+	for _, o := range outcomes {
+		all = append(all, <-o)
 	}
 	t.Log(table(all))
+	for i, tc := range servers { // what is wrong comes last, where a log is read first
+		for _, wrong := range tc.judge(all[i]) {
+			t.Errorf("%s: %s", tc.mode, wrong)
+		}
+	}
 }
 
-// judge holds an outcome to what it should be.
-func (tc hostile) judge(t *testing.T, o outcome) {
-	t.Helper()
+// judge returns what is wrong with an outcome.
+func (tc hostile) judge(o outcome) (wrong []string) {
 	if o.broken != nil {
-		t.Fatal(o.broken)
+		return []string{o.broken.Error()}
 	}
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	// How far a machine gets with what is heavy is not what is tested.
 	spent := slices.Contains(heavy, tc.mode) && o.Verdict == report.VerdictInconclusive &&
 		(o.Reason == report.ReasonTimeout || o.Reason == report.ReasonTraceOverflow)
 	if !spent && (o.Verdict != tc.verdict || o.Reason != tc.reason) {
-		t.Errorf("verdict %s (%s): %q, want %s (%s)", o.Verdict, o.Reason, o.Message, tc.verdict, tc.reason)
+		say("verdict %s (%s): %q, want %s (%s)", o.Verdict, o.Reason, o.Message, tc.verdict, tc.reason)
 	}
 	if o.Message == "" {
-		t.Error("the verdict has no message")
+		say("the verdict has no message")
 	}
 	if got := o.protocol(); !spent && !slices.Equal(got, tc.findings) {
-		t.Errorf("protocol findings %v, want %v", got, tc.findings)
+		say("protocol findings %v, want %v", got, tc.findings)
 	}
 	if limit, _ := tc.limits(); o.took > limit+overtime {
-		t.Errorf("took %s with --timeout %s", o.took, limit)
+		say("took %s with --timeout %s", o.took, limit)
 	}
 	if o.memory > maxMemory {
-		t.Errorf("held %d MiB of memory", o.memory>>20)
+		say("held %d MiB of memory", o.memory>>20)
 	}
+	return wrong
 }
 
 // protocol are the ids of the findings about the protocol, without what is the

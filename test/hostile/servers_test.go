@@ -28,7 +28,7 @@ func inconclusive(mode string, reason report.Reason, findings ...string) hostile
 }
 
 // heavy are the servers whose answers take us some work.
-var heavy = []string{"endless-list", "many-tools", "deep-json", "giant-line", "giant-schema", "huge-errors", "flood-notices", "flood-requests",
+var heavy = []string{"endless-list", "many-tools", "deep-json", "giant-line", "giant-schema", "huge-errors", "flood-notices", "flood-requests", "elicitation-loop",
 	"http-giant-body", "http-giant-event", "http-gzip-bomb", "http-endless-chunks"}
 
 // limits returns what the audit is given, and a call. What is not expected to use it all
