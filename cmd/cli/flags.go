@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -51,6 +53,29 @@ func Enum[T any](c *cobra.Command, to *T, flag Flag, words []string, find func(w
 func Output(c *cobra.Command, to *string, formats ...string) {
 	Enum(c, to, Flag{"output", "o", formats[0], "output format: " + strings.Join(formats, ", ")}, formats,
 		func(word string) (string, bool) { return word, slices.Contains(formats, word) })
+}
+
+// path implements pflag.Value.
+type path string
+
+func (p *path) String() string { return string(*p) }
+func (p *path) Type() string   { return "path" }
+
+func (p *path) Set(text string) error {
+	*p = path(text)
+	return nil
+}
+
+// Path adds a flag that names a file or a directory.
+func Path(f *pflag.FlagSet, to *string, name, usage string) { f.Var((*path)(to), name, usage) }
+
+// Resolve makes the relative values of Path flags absolute. It leaves out "-", standard input.
+func Resolve(f *pflag.FlagSet, dir string) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if p, ok := flag.Value.(*path); ok && *p != "" && *p != "-" && !filepath.IsAbs(string(*p)) {
+			*p = path(filepath.Join(dir, string(*p)))
+		}
+	})
 }
 
 // Named returns a function that finds one of names by its flag word.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -70,17 +69,12 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 	if err := s.startable(); err != nil {
 		return r, err
 	}
-	as := *o
 	if s.Dir != "" {
 		before, err := os.Getwd()
 		if err != nil {
 			return r, err
 		}
-		for _, file := range []*string{&as.outDir, &as.baseline, &as.suppressions, &as.scope, &as.serverJSON, &as.sbom} {
-			if *file != "" && !filepath.IsAbs(*file) {
-				*file = filepath.Join(before, *file)
-			}
-		}
+		cli.Resolve(o.set, before)
 		dir, _ := fill(s.Dir)
 		if err := os.Chdir(dir); err != nil {
 			return r, fmt.Errorf("the working directory of %s: %w", s.name, err)
@@ -88,6 +82,7 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 		defer func() { _ = os.Chdir(before) }() // it existed before
 	}
 	command, env, secrets := s.launch()
+	as := *o
 	as.env, as.secrets = append(env, o.env...), secrets
 	return as.audit(ctx, command, stderr)
 }

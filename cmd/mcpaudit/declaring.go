@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
@@ -25,8 +26,8 @@ type declaring struct {
 }
 
 func (o *declaring) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.scope, "scope", "", "YAML or JSON file that declares what the server may do: egress, readPaths, writePaths, exec, listen")
-	f.StringVar(&o.serverJSON, "server-json", "", "the server's server.json of the MCP registry (default: the one next to its script, or that it was found by)")
+	cli.Path(f, &o.scope, "scope", "YAML or JSON file that declares what the server may do: egress, readPaths, writePaths, exec, listen")
+	cli.Path(f, &o.serverJSON, "server-json", "the server's server.json of the MCP registry (default: the one next to its script, or that it was found by)")
 }
 
 // plan reads the files into p, whose Command must be set.

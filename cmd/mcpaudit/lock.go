@@ -94,8 +94,8 @@ type locking struct {
 func (o *locking) flags(c *cobra.Command) {
 	o.verdictFlags(c)
 	o.auditFlags(c)
-	c.Flags().StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json (required)")
-	c.Flags().StringVar(&o.file, "lock", "", "the lock (default: "+lockName+" beside the configuration)")
+	cli.Path(c.Flags(), &o.config, "config", "configuration of a client, such as claude_desktop_config.json or .mcp.json (required)")
+	cli.Path(c.Flags(), &o.file, "lock", "the lock (default: "+lockName+" beside the configuration)")
 	cli.Require(c, "config")
 }
 

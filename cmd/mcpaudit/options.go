@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
@@ -33,14 +34,14 @@ func (o *judging) flags(c *cobra.Command) {
 	cli.Output(c, &o.output, render.Outputs()...)
 	o.verdictFlags(c)
 	f := c.Flags()
-	f.StringVar(&o.baseline, "baseline", "", "an earlier report.json; the manifest and the behavior must not have changed since")
-	f.StringVar(&o.outDir, "out-dir", "", "directory to keep report.json and manifest.json in; run also keeps trace.txt")
+	cli.Path(f, &o.baseline, "baseline", "an earlier report.json; the manifest and the behavior must not have changed since")
+	cli.Path(f, &o.outDir, "out-dir", "directory to keep report.json and manifest.json in; run also keeps trace.txt")
 }
 
 func (o *judging) verdictFlags(c *cobra.Command) {
 	cli.FailOn(c, &o.failOn)
 	c.Flags().DurationVar(&o.timeout, "timeout", plan.DefaultTimeout, "longest duration of the whole audit, 10s to 1h")
-	c.Flags().StringVar(&o.suppressions, "suppressions", "", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
+	cli.Path(c.Flags(), &o.suppressions, "suppressions", "YAML or JSON file of findings that are accepted until a date (docs/suppressions.md)")
 }
 
 // plan checks the flags and enters them into the plan.
@@ -91,6 +92,8 @@ type options struct {
 	secrets []string
 	// minAssurance is the lowest assurance of a Pass.
 	minAssurance report.AssuranceLevel
+	// set has all flags of the command.
+	set *pflag.FlagSet
 }
 
 func (o *options) flags(c *cobra.Command) {
@@ -98,9 +101,9 @@ func (o *options) flags(c *cobra.Command) {
 	o.auditFlags(c)
 	f := c.Flags()
 	f.StringVar(&o.program, "program", "", "program of the package to start, where it has several and none of them has its name")
-	f.StringVar(&o.sbom, "sbom", "", "file for a CycloneDX SBOM of the package and of all that was installed with it")
+	cli.Path(f, &o.sbom, "sbom", "file for a CycloneDX SBOM of the package and of all that was installed with it")
 	f.StringVar(&o.mcpRegistry, "mcp-registry", packages.OfficialRegistry, "MCP registry that registry:NAME is looked up in")
-	f.StringVar(&o.config, "config", "", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
+	cli.Path(f, &o.config, "config", "configuration of a client, such as claude_desktop_config.json or .mcp.json: audit the server NAME of it")
 	f.BoolVar(&o.all, "all", false, "with --config: audit each of its servers, with a line, or with -o json a report, for each")
 	f.BoolVar(&o.noise, "show-noise", false, "show what was left out of the profile: what language runtimes do on their own")
 }
@@ -108,6 +111,7 @@ func (o *options) flags(c *cobra.Command) {
 // auditFlags adds the flags about how a server is audited.
 func (o *options) auditFlags(c *cobra.Command) {
 	f := c.Flags()
+	o.set = f
 	cli.MinAssurance(c, &o.minAssurance)
 	o.declaring.flags(f)
 	cli.Enum(c, &o.network, cli.Flag{Name: "network", Default: "sinkhole", Usage: "sinkhole (answer every connection and record what is sent), deny (refuse) or allow"},

@@ -34,7 +34,7 @@ func (o *probing) flags(c *cobra.Command, calls string) {
 	f.IntVar(&o.Rounds, "rounds", plan.DefaultRounds, "how often everything is exercised, 1 to 10")
 	f.IntVar(&o.MaxCallsPerTool, "max-calls-per-tool", plan.DefaultMaxCallsPerTool, "most calls of one tool over all rounds, 1 to 1000")
 	f.DurationVar(&o.CallTimeout.Duration, "call-timeout", plan.DefaultCallTimeout, "longest duration of one call, 1s to 10m")
-	f.StringVar(&o.inputs, "inputs", "", `file of arguments that cannot be guessed: {"TOOL": {"ARGUMENT": value}}`)
+	cli.Path(f, &o.inputs, "inputs", `file of arguments that cannot be guessed: {"TOOL": {"ARGUMENT": value}}`)
 	f.StringArrayVar(&o.SkipTools, "skip-tool", nil, "name of a tool not to call; may be repeated")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of the generated arguments; the same seed generates the same ones")
 }
