@@ -38,7 +38,7 @@ const (
 type Probe struct {
 	// Calls says which tools may be called.
 	Calls report.Calls `json:"calls,omitempty"`
-	// Rounds is how often everything is exercised, 1 to 10.
+	// Rounds is the number of times that everything is exercised, 1 to 10.
 	Rounds int `json:"rounds,omitempty"`
 	// MaxCallsPerTool bounds the calls of one tool over all rounds, 1 to 1000.
 	MaxCallsPerTool int `json:"maxCallsPerTool,omitempty"`

@@ -55,7 +55,7 @@ type BehaviorDrift struct {
 // Empty reports whether nothing differs.
 func (d BehaviorDrift) Empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// BaselineDrift is how an audit differs from that of its baseline.
+// BaselineDrift describes the differences between an audit and that of its baseline.
 type BaselineDrift struct {
 	// manifestDigest of the baseline.
 	// +optional
@@ -65,11 +65,11 @@ type BaselineDrift struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=71
 	BehaviorDigest string `json:"behaviorDigest,omitempty"`
-	// manifest is how the manifest differs.
+	// manifest lists the differences of the manifest.
 	Manifest Drift `json:"manifest"`
-	// behavior is how the behavior differs.
+	// behavior lists the differences of the behavior.
 	Behavior BehaviorDrift `json:"behavior"`
-	// exposure is what the server enables since the baseline, such as "tool run:
+	// exposure lists what the server enables since the baseline, such as "tool run:
 	// CommandExecution (Arbitrary), was Partial".
 	// +optional
 	// +listType=atomic

@@ -44,13 +44,13 @@ func (c Coverage) Measured() (sum Exercised) {
 
 // Exercised counts the capabilities of one kind. Listed >= Called >= Accepted.
 type Exercised struct {
-	// listed is how many capabilities the server advertises.
+	// listed counts the capabilities that the server advertises.
 	// +kubebuilder:validation:Format=int32
 	Listed int `json:"listed"`
-	// called is how many were called and answered, with a result or an error.
+	// called counts those that were called and answered, with a result or an error.
 	// +kubebuilder:validation:Format=int32
 	Called int `json:"called"`
-	// accepted is how many answered with a result that is not an error.
+	// accepted counts those that answered with a result that is not an error.
 	// +kubebuilder:validation:Format=int32
 	Accepted int `json:"accepted"`
 }
@@ -84,7 +84,7 @@ type CapabilityCoverage struct {
 	Calls Share `json:"calls"`
 	// branches of its input schema, and those that were taken.
 	Branches Share `json:"branches"`
-	// skipped is why it was not called, or less often than planned: Calls, SkipTools, Budget,
+	// skipped is the reason why it was not called, or less often than planned: Calls, SkipTools, Budget,
 	// Timeout, TooLong, Unanswered or Task; empty if it was called as planned.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -143,7 +143,7 @@ type ExposureItem struct {
 	Bound string `json:"bound,omitempty" cap:"256" redact:"secrets"`
 	// basis is Proven (it was observed) or Declared (the manifest says so).
 	Basis ExposureBasis `json:"basis"`
-	// evidence is what was observed, or the sentence that declares it.
+	// evidence is the observation, or the sentence that declares it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2

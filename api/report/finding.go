@@ -74,7 +74,7 @@ type Finding struct {
 
 // Evidence is one observation: a system call, or an answer of the server.
 type Evidence struct {
-	// time is when the call was entered.
+	// time is the time at which the call was entered.
 	Time Time `json:"time"`
 	// pid as the tracer sees it; 0 if no process is involved, as for a manifest.
 	// +optional
@@ -184,7 +184,7 @@ type Counts struct {
 	Medium   int `json:"medium"`
 	Low      int `json:"low"`
 	Info     int `json:"info"`
-	// Suppressed is how many of them are suppressed at present.
+	// Suppressed counts those that are suppressed at present.
 	Suppressed int `json:"suppressed,omitempty"`
 }
 

@@ -54,7 +54,7 @@ type Privileges struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
 	Listens []Peer `json:"listens,omitempty" cap:"128" shrink:"peers" tally:"Dropped"`
-	// capabilities are those of capabilities(7) whose absence probably made a system call fail.
+	// capabilities lists those of capabilities(7) whose absence probably made a system call fail.
 	// The server ran without them.
 	// +optional
 	// +listType=atomic

@@ -1,6 +1,6 @@
 package report
 
-// Transport is how an MCP server is talked to.
+// Transport names the transport of an MCP server.
 type Transport string
 
 // The transports (specification 2025-11-25, basic/transports).
@@ -61,7 +61,7 @@ var Depths = []Depth{DepthQuick, DepthStandard, DepthDeep}
 type ProbeRun struct {
 	// seed of the generated arguments: the same seed gives the same arguments.
 	Seed int64 `json:"seed"`
-	// rounds is how often everything was exercised.
+	// rounds is the number of times that everything was exercised.
 	// +kubebuilder:validation:Format=int32
 	Rounds int `json:"rounds"`
 	// calls says which tools could be called: All, ReadOnlyHinted or Never.
@@ -72,7 +72,7 @@ type ProbeRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Depth Depth `json:"depth,omitempty"`
-	// launches is how often the server was launched.
+	// launches is the number of times that the server was launched.
 	// +kubebuilder:validation:Format=int32
 	Launches int `json:"launches"`
 	// runs are the launches in order, including those that were not made.
@@ -86,11 +86,11 @@ type ProbeRun struct {
 type Launch struct {
 	// for is Exercise, Restart, Identity, Clock, Week, Disguise, StandIns, Refused, Decoys or Attack.
 	For Moment `json:"for"`
-	// skipped is why the launch was not made; absent if it was.
+	// skipped is the reason why the launch was not made; absent if it was.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Skipped string `json:"skipped,omitempty" cap:"512"`
-	// seconds is how long the launch took, rounded up; absent if it was not made.
+	// seconds is the duration of the launch, rounded up; absent if it was not made.
 	// +optional
 	// +kubebuilder:validation:Format=int32
 	Seconds int `json:"seconds,omitempty"`
@@ -110,7 +110,7 @@ type Launch struct {
 	Variables []string `json:"variables,omitempty" cap:"16x128"`
 }
 
-// Moment is when in an audit a manifest was compared with the first one.
+// Moment names a point of an audit at which a manifest was compared with the first one.
 // +kubebuilder:validation:MaxLength=64
 type Moment string
 
@@ -146,7 +146,7 @@ const (
 	LaunchAttack Moment = "Attack"
 )
 
-// ManifestDrift is how the manifest differed at a moment.
+// ManifestDrift describes the differences of the manifest at a moment.
 type ManifestDrift struct {
 	// moment is Session, Restart, Identity or Clock.
 	Moment Moment `json:"moment"`
@@ -192,7 +192,7 @@ type Output struct {
 	// text is the beginning of the message, with secrets shortened.
 	// +kubebuilder:validation:MaxLength=1024
 	Text string `json:"text" cap:"1024" redact:"secrets"`
-	// count is how often the same text came, at least 1.
+	// count is the number of times that the same text came, at least 1.
 	// +kubebuilder:validation:Format=int32
 	Count int `json:"count"`
 }

@@ -77,7 +77,7 @@ type FileAccess struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	// count is how often, at least 1.
+	// count is the number of times, at least 1.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 }
@@ -97,7 +97,7 @@ type Exec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	// count is how often.
+	// count is the number of times.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 }
@@ -123,10 +123,10 @@ type Connection struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Error string `json:"error,omitempty"`
-	// count is how often.
+	// count is the number of times.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
-	// bytesOut is how many bytes were sent there.
+	// bytesOut is the number of bytes that were sent there.
 	// +optional
 	BytesOut int64 `json:"bytesOut,omitempty"`
 }

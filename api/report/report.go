@@ -30,14 +30,14 @@ type Report struct {
 	// message explains the reason in one sentence.
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message" cap:"1024" counted:"message" redact:"secrets"`
-	// incomplete is why the audit could not observe everything; absent if it could. A Fail may
+	// incomplete is the reason why the audit could not observe everything; absent if it could. A Fail may
 	// have it too: without its findings the verdict would be Inconclusive.
 	// +optional
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 	// failOn is the lowest severity that makes the verdict Fail; empty if none does.
 	// +optional
 	FailOn Severity `json:"failOn,omitempty"`
-	// assurance is how much of the server the verdict rests on; absent in reports of earlier
+	// assurance says how much of the server the verdict rests on; absent in reports of earlier
 	// versions.
 	// +optional
 	Assurance Assurance `json:"assurance,omitzero"`
@@ -60,7 +60,7 @@ type Report struct {
 	// risk is computed from the findings.
 	// +optional
 	Risk Risk `json:"risk,omitzero"`
-	// exposure is what the server enables, declared or not; absent in reports of earlier versions
+	// exposure lists what the server enables, declared or not; absent in reports of earlier versions
 	// and if nothing was exercised.
 	// +optional
 	Exposure *Exposure `json:"exposure,omitempty"`
@@ -71,7 +71,7 @@ type Report struct {
 	// network says what the sandbox did with connections to the outside.
 	// +kubebuilder:validation:MaxLength=64
 	Network Network `json:"network"`
-	// probe is how the server was exercised.
+	// probe records how the server was exercised.
 	// +optional
 	Probe ProbeRun `json:"probe"`
 	// findings, worst first.
@@ -81,12 +81,12 @@ type Report struct {
 	// declaredScope lists what the operator allowed; absent if the operator declared nothing.
 	// +optional
 	DeclaredScope *DeclaredScope `json:"declaredScope,omitempty"`
-	// scope is how the declaration was understood, highest authority first.
+	// scope lists the clauses that the declaration was read as, highest authority first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
 	Scope []ScopeClause `json:"scope,omitempty" cap:"128" shrink:"scope"`
-	// baseline is how this audit differs from that of its baseline; absent if there was none or
+	// baseline lists the differences from the audit of its baseline; absent if there was none or
 	// nothing differs.
 	// +optional
 	Baseline *BaselineDrift `json:"baseline,omitempty"`
@@ -104,14 +104,14 @@ type Report struct {
 	CodePaths []string `json:"codePaths,omitempty" cap:"64x256" keep:"whole" redact:"secrets"`
 	// manifest lists what the server advertises.
 	Manifest Manifest `json:"manifest"`
-	// coverage is how much of it was exercised.
+	// coverage counts what of it was exercised.
 	Coverage Coverage `json:"coverage"`
 	// exercise has a row for each capability, in the order of the manifest.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=512
 	Exercise []CapabilityCoverage `json:"exercise,omitempty" cap:"512" shrink:"capabilities"`
-	// drifts are how the manifest differed within the audit, at most one for each moment. See
+	// drifts lists the differences of the manifest within the audit, at most one for each moment. See
 	// baseline for how it differs from an earlier audit.
 	// +optional
 	// +listType=atomic
@@ -167,7 +167,7 @@ type ServerRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Transport Transport `json:"transport,omitempty"`
-	// detected is where an audit with transport Auto, which got no answer on stdout, found the
+	// detected is the address at which an audit with transport Auto, which got no answer on stdout, found the
 	// server to listen for MCP.
 	// +optional
 	Detected *Endpoint `json:"detected,omitempty"`
@@ -181,13 +181,13 @@ type ServerRun struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Command []string `json:"command" cap:"64x512" counted:"server.command"`
-	// package is what was installed, if command names a package.
+	// package describes the installed package, if command names one.
 	// +optional
 	Package *Package `json:"package,omitempty"`
 	// environment names the variables and the directory that the audit set; absent if none.
 	// +optional
 	Environment *Environment `json:"environment,omitempty"`
-	// exit is how the server ended, such as "exit status 1" or "signal: killed".
+	// exit is the exit status of the server, such as "exit status 1" or "signal: killed".
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Exit string `json:"exit,omitempty" cap:"256"`
@@ -197,7 +197,7 @@ type ServerRun struct {
 	Stderr string `json:"stderr,omitempty" cap:"4096" keep:"end" redact:"secrets"`
 }
 
-// Package is what was audited by its name: a package of a registry, with its dependencies, or a container image.
+// Package describes a server that was audited by its name: a package of a registry, with its dependencies, or a container image.
 type Package struct {
 	// registryType is npm, pypi, mcpb or oci, as in the MCP registry's server.json.
 	// +kubebuilder:validation:MaxLength=16
@@ -212,7 +212,7 @@ type Package struct {
 	// installed package. For an image it is the digest of the platform's manifest.
 	// +kubebuilder:validation:MaxLength=71
 	LockDigest string `json:"lockDigest"`
-	// count is how many packages were installed, including this one; 1 for an image.
+	// count is the number of installed packages, including this one; 1 for an image.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 	// scripts are the install scripts that ran in the sandbox, in order, such as "esbuild@0.25.0
@@ -272,7 +272,7 @@ const (
 // Networks lists all networks, the default first.
 var Networks = []Network{NetworkSinkhole, NetworkDeny, NetworkAllow}
 
-// Capture is what the sinkhole received over one connection or in one datagram.
+// Capture holds what the sinkhole received over one connection or in one datagram.
 type Capture struct {
 	// address that the server tried to reach.
 	// +kubebuilder:validation:MaxLength=512
@@ -293,7 +293,7 @@ type Capture struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Request string `json:"request,omitempty" cap:"256"`
-	// bytes is how many bytes the server sent.
+	// bytes is the number of bytes that the server sent.
 	Bytes int64 `json:"bytes"`
 	// excerpt is the beginning of what was sent, with secrets shortened.
 	// +optional
@@ -311,7 +311,7 @@ type Gap struct {
 	// what was not observed, in a CamelCase word such as "OpaqueTLS".
 	// +kubebuilder:validation:MaxLength=64
 	What string `json:"what"`
-	// count is how often, at least 1.
+	// count is the number of times, at least 1.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 	// detail explains the gap in one sentence, with an example.
@@ -326,7 +326,7 @@ type Noise struct {
 	// reason is a CamelCase word, such as "Loader" or "Locale".
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
-	// count is how often.
+	// count is the number of times.
 	// +kubebuilder:validation:Format=int64
 	Count int `json:"count"`
 	// samples are some of them, if samples were asked for.
@@ -342,7 +342,7 @@ type Truncation struct {
 	// field is the JSON path, such as "findings" or "manifest.tools".
 	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field"`
-	// dropped is how many items, or bytes of a text, were left out; at least 1.
+	// dropped is the number of items, or bytes of a text, that were left out; at least 1.
 	// +kubebuilder:validation:Format=int64
 	Dropped int `json:"dropped"`
 }

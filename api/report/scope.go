@@ -40,7 +40,7 @@ type DeclaredScope struct {
 	Listen []string `json:"listen,omitzero" cap:"64x512"`
 }
 
-// ScopeSource is where a clause of the scope comes from.
+// ScopeSource names the source of a clause of the scope.
 // +kubebuilder:validation:MaxLength=64
 type ScopeSource string
 

@@ -30,7 +30,7 @@ type Suppression struct {
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
-	// until is when the suppression ends and the finding counts again, such as
+	// until is the end of the suppression, after which the finding counts again, such as
 	// 2026-12-31T00:00:00Z, at most a year ahead.
 	// +required
 	Until Time `json:"until,omitzero"`

@@ -69,7 +69,7 @@ type Predicate struct {
 	BehaviorDigest string          `json:"behaviorDigest,omitempty"`
 	RulesetDigest  string          `json:"rulesetDigest,omitempty"`
 	Coverage       report.Coverage `json:"coverage"`
-	// Assurance is how much of the server the verdict rests on. It is nil in statements of
+	// Assurance says how much of the server the verdict rests on. It is nil in statements of
 	// earlier versions, which is below every level that a policy can ask for.
 	Assurance *report.Assurance `json:"assurance,omitempty"`
 	// Exposure says what the server enables; nil, in statements of earlier versions, if unknown.
@@ -78,7 +78,7 @@ type Predicate struct {
 	Runner  report.Component `json:"runner"`
 	Tracer  report.Component `json:"tracer"`
 	Network report.Network   `json:"network"`
-	// Probe is how the server was exercised.
+	// Probe records how the server was exercised.
 	Probe report.ProbeRun `json:"probe"`
 	// DeclaredScope is the digest of spec.declaredScope; empty if the audit declared none.
 	DeclaredScope string `json:"declaredScope,omitempty"`

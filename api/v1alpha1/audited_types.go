@@ -70,7 +70,7 @@ type AuditedServer struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	CodePaths []string `json:"codePaths,omitempty"`
 
-	// exercise is how the server was exercised.
+	// exercise records the settings of the probe.
 	// +optional
 	Exercise *AuditedExercise `json:"exercise,omitempty"`
 
@@ -90,7 +90,7 @@ type AuditedExercise struct {
 	// +optional
 	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
 	Calls report.Calls `json:"calls,omitempty"`
-	// rounds is how often everything was exercised.
+	// rounds is the number of times that everything was exercised.
 	Rounds int32 `json:"rounds"`
 	// maxCallsPerTool is the most calls of one tool over all rounds.
 	MaxCallsPerTool int32 `json:"maxCallsPerTool"`
@@ -100,7 +100,7 @@ type AuditedExercise struct {
 	// skippedTools is the number of entries of spec.probe.skipTools.
 	// +optional
 	SkippedTools int32 `json:"skippedTools,omitempty"`
-	// timeout is how long the server could be exercised. Launches that did not fit were not
+	// timeout is the time that the server could be exercised. Launches that did not fit were not
 	// made. Absent for audits by earlier versions, which did not record it.
 	// +optional
 	// +kubebuilder:validation:Type=string

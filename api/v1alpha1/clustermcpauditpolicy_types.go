@@ -154,7 +154,7 @@ type ProbeTemplate struct {
 	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
 	Calls report.Calls `json:"calls,omitempty"`
 
-	// rounds is how often everything is exercised, from 1 to 10.
+	// rounds is the number of times that everything is exercised, from 1 to 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
@@ -166,7 +166,7 @@ type ProbeTemplate struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxCallsPerTool int32 `json:"maxCallsPerTool,omitempty"`
 
-	// callTimeout is how long one call may take, from 1s to 10m.
+	// callTimeout limits one call, from 1s to 10m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

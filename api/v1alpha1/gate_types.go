@@ -116,7 +116,7 @@ type Gate struct {
 	// +kubebuilder:default=Deny
 	OnStale GateAction `json:"onStale,omitempty"`
 
-	// maxAge is how old a verdict may be, at least 1h. If absent, there is no limit.
+	// maxAge limits the age of a verdict, at least 1h. If absent, there is no limit.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -302,7 +302,7 @@ type RunningViolation struct {
 	ImageID string `json:"imageID,omitempty"`
 	// reason in one word.
 	Reason GateReason `json:"reason"`
-	// pods is how many Pods of that owner have such a container.
+	// pods counts the Pods of that owner with such a container.
 	Pods int32 `json:"pods"`
 }
 

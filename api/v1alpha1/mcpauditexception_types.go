@@ -36,7 +36,7 @@ type MCPAuditExceptionSpec struct {
 	// +kubebuilder:validation:MaxLength=256
 	Ticket string `json:"ticket"`
 
-	// expiresAt is when the exception ends, such as 2026-12-31T00:00:00Z, at most a year after
+	// expiresAt is the end of the exception, such as 2026-12-31T00:00:00Z, at most a year after
 	// its creation.
 	// +required
 	ExpiresAt metav1.Time `json:"expiresAt"`
@@ -71,7 +71,7 @@ type MCPAuditExceptionStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// lastUsedTime is when the exception last admitted something, to within a minute.
+	// lastUsedTime is the time of the last admission by the exception, to within a minute.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }

@@ -29,7 +29,7 @@ type AuditInputs struct {
 	ImageDigest Digest `json:"imageDigest,omitempty"`
 	// generation of the spec that was audited.
 	Generation int64 `json:"generation"`
-	// trigger is why the audit was made.
+	// trigger is the reason for the audit.
 	Trigger TriggerReason `json:"trigger"`
 	// reportSHA256 is the hex SHA-256 of the JSON that the runner wrote, before the manager
 	// compared it with the baseline.

@@ -98,15 +98,15 @@ type MCPServerAuditStatus struct {
 	// +optional
 	Drift *DriftSummary `json:"drift,omitempty"`
 
-	// coverage is how much of what the server advertises was exercised.
+	// coverage counts what the server advertises, and what of it was exercised.
 	// +optional
 	Coverage *report.Coverage `json:"coverage,omitempty"`
 
-	// assurance is how much of the server the verdict rests on.
+	// assurance says how much of the server the verdict rests on.
 	// +optional
 	Assurance *report.Assurance `json:"assurance,omitempty"`
 
-	// exposure is what the server enables its callers to do, declared or not. It does not affect
+	// exposure lists what the server enables its callers to do, declared or not. It does not affect
 	// the verdict; a policy of the gate may deny it.
 	// +optional
 	Exposure *ExposureSummary `json:"exposure,omitempty"`
@@ -115,20 +115,20 @@ type MCPServerAuditStatus struct {
 	// +optional
 	ReportRef *ReportReference `json:"reportRef,omitempty"`
 
-	// trigger is why the last audit was made.
+	// trigger is the reason for the last audit.
 	// +optional
 	Trigger *Trigger `json:"trigger,omitempty"`
 
-	// lastAuditTime is when the last audit got its verdict.
+	// lastAuditTime is the time of the last verdict.
 	// +optional
 	LastAuditTime *metav1.Time `json:"lastAuditTime,omitempty"`
 
-	// nextAuditTime is when the next audit is due: by the schedule, as a retry, or because a
+	// nextAuditTime is the time at which the next audit is due: by the schedule, as a retry, or because a
 	// suppression or the verdict expires. Absent if none is due.
 	// +optional
 	NextAuditTime *metav1.Time `json:"nextAuditTime,omitempty"`
 
-	// consecutiveFailures is how many audits in a row were incomplete.
+	// consecutiveFailures counts the incomplete audits in a row.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
@@ -359,12 +359,12 @@ type HistoryEntry struct {
 	// reason of the condition Ready, or of Audited if the verdict is Inconclusive.
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
-	// trigger is why the audit was made.
+	// trigger is the reason for the audit.
 	Trigger TriggerReason `json:"trigger"`
 	// run is the name of its report, which may be deleted by now, see spec.historyLimit.
 	// +kubebuilder:validation:MaxLength=63
 	Run string `json:"run"`
-	// assurance is how much of the server the verdict rests on.
+	// assurance says how much of the server the verdict rests on.
 	// +optional
 	Assurance report.AssuranceLevel `json:"assurance,omitempty"`
 	// imageDigest of the image that ran.

@@ -47,7 +47,7 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:validation:Enum=Full;Partial;Weak
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 
-	// timeout is how long the server may be exercised, from 10s to 1h; 5m by default. Pulling
+	// timeout limits the time that the server is exercised, from 10s to 1h; 5m by default. Pulling
 	// images does not count.
 	// +optional
 	// +kubebuilder:default="5m0s"
@@ -57,7 +57,7 @@ type MCPServerAuditSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="timeout must be between 10s and 1h"
 	Timeout metav1.Duration `json:"timeout,omitzero"`
 
-	// historyLimit is how many reports of earlier audits are kept, besides the latest report and
+	// historyLimit is the number of earlier reports to keep, besides the latest report and
 	// that of the baseline: 0 to 20, 3 by default.
 	// +optional
 	// +kubebuilder:default=3
@@ -69,7 +69,7 @@ type MCPServerAuditSpec struct {
 	// +optional
 	Schedule *Schedule `json:"schedule,omitempty"`
 
-	// retryLimit is how many times in a row an incomplete audit is retried, if the reason may
+	// retryLimit is the number of times in a row that an incomplete audit is retried, if the reason may
 	// pass, such as a lost node: 0 to 10, 3 by default. The pauses double from 5 minutes to 6
 	// hours.
 	// +optional
@@ -83,7 +83,7 @@ type MCPServerAuditSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// probe is how the server is exercised.
+	// probe configures how the server is exercised.
 	// +optional
 	Probe Probe `json:"probe,omitzero"`
 

@@ -19,7 +19,7 @@ type Probe struct {
 	// +kubebuilder:validation:Enum=All;ReadOnlyHinted;Never
 	Calls report.Calls `json:"calls,omitempty"`
 
-	// rounds is how often everything is exercised, from 1 to 10; 3 by default. More rounds can
+	// rounds is the number of times that everything is exercised, from 1 to 10; 3 by default. More rounds can
 	// expose a server that only misbehaves after some calls.
 	// +optional
 	// +kubebuilder:default=3
@@ -36,7 +36,7 @@ type Probe struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxCallsPerTool int32 `json:"maxCallsPerTool,omitempty"`
 
-	// callTimeout is how long a call may take before it is cancelled, from 1s to 10m; 30s by
+	// callTimeout limits one call, which is then cancelled, from 1s to 10m; 30s by
 	// default. spec.timeout bounds all calls together.
 	// +optional
 	// +kubebuilder:default="30s"
