@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
-	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
+	"github.com/mcpaudit/mcpaudit/api/imageindex"
 )
 
 // The errors of Resolve, by remedy.
@@ -58,9 +58,9 @@ func classify(reference name.Reference, err error) error {
 			return fail(ErrNotFound, "%s has no %s", registry, reference)
 		}
 		return fail(ErrUnreachable, "%s answered %d for %s", registry, answer.StatusCode, reference)
-	case errors.Is(err, manifest.ErrNoPlatform):
+	case errors.Is(err, imageindex.ErrNoPlatform):
 		return fail(ErrNotFound, "%s is not for linux", reference)
-	case errors.Is(err, manifest.ErrAmbiguous):
+	case errors.Is(err, imageindex.ErrAmbiguous):
 		return fail(ErrAmbiguous, "%s: %s", reference, err) // written by us
 	}
 	return fail(ErrUnreachable, "%s: %s", registry, reason(err))

@@ -8,14 +8,14 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
+	"github.com/mcpaudit/mcpaudit/api/imageindex"
 )
 
 // choose fetches the image manifest to run of what a digest names: of an index the one
 // of the preferred platform if it has it, else another one for linux, because the Pod is
 // run where that runs.
-func (r *Resolver) choose(resolved name.Digest, options []remote.Option) (*remote.Descriptor, manifest.Choice, error) {
-	var none manifest.Choice
+func (r *Resolver) choose(resolved name.Digest, options []remote.Option) (*remote.Descriptor, imageindex.Choice, error) {
+	var none imageindex.Choice
 	named, document, err := fetch(resolved, options)
 	if err != nil || !document.IsIndex {
 		return named, none, err
@@ -29,17 +29,17 @@ func (r *Resolver) choose(resolved name.Digest, options []remote.Option) (*remot
 	case err != nil:
 		return nil, none, err
 	case document.IsIndex, string(child.MediaType) != choice.MediaType:
-		return nil, none, fmt.Errorf("%w: a manifest has another media type than its index states", manifest.ErrAmbiguous)
+		return nil, none, fmt.Errorf("%w: a manifest has another media type than its index states", imageindex.ErrAmbiguous)
 	}
 	return child, choice, nil
 }
 
-func fetch(reference name.Digest, options []remote.Option) (*remote.Descriptor, manifest.Document, error) {
+func fetch(reference name.Digest, options []remote.Option) (*remote.Descriptor, imageindex.Document, error) {
 	found, err := remote.Get(reference, options...)
 	if err != nil {
-		return nil, manifest.Document{}, fmt.Errorf("read manifest: %w", err)
+		return nil, imageindex.Document{}, fmt.Errorf("read manifest: %w", err)
 	}
-	document, err := manifest.Read(found.Manifest, string(found.MediaType))
+	document, err := imageindex.Read(found.Manifest, string(found.MediaType))
 	if err != nil {
 		return nil, document, fmt.Errorf("read manifest: %w", err)
 	}
@@ -56,11 +56,11 @@ func readConfig(image v1.Image) (*v1.ConfigFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse: %w", err)
 	}
-	if err := manifest.CheckConfig(raw); err != nil {
+	if err := imageindex.CheckConfig(raw); err != nil {
 		return nil, err
 	}
 	if config.OS != "" && config.OS != "linux" {
-		return nil, manifest.ErrNoPlatform
+		return nil, imageindex.ErrNoPlatform
 	}
 	return config, nil
 }

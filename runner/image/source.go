@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/mcpaudit/mcpaudit/api/imageindex"
 )
 
 const (
@@ -17,6 +18,8 @@ const (
 	// maxLayers and maxConfig (bytes) bound an image.
 	maxLayers = 256
 	maxConfig = 4 << 20
+	// maxListed bounds the platforms in an error.
+	maxListed = 20
 )
 
 // source is an image that was found and is not unpacked yet.
@@ -33,60 +36,46 @@ func (s *source) choose(index v1.ImageIndex, depth int) error {
 	if depth == 0 {
 		return errors.New("its indexes name indexes without end")
 	}
-	manifest, err := index.IndexManifest()
+	document, err := read(index)
 	if err != nil {
 		return fmt.Errorf("read its index: %w", err)
 	}
-	fit := fitting(manifest.Manifests)
+	fit := document.Fitting(platform().Architecture)
 	if len(fit) != 1 {
-		return fmt.Errorf("it has %d images for %s, and not one (%s)", len(fit), platform(), listed(manifest.Manifests))
+		return fmt.Errorf("it has %d images for %s, and not one (%s)", len(fit), platform(), listed(document))
 	}
-	if !fit[0].MediaType.IsIndex() {
-		if s.image, err = index.Image(fit[0].Digest); err != nil {
+	digest, err := v1.NewHash(fit[0].Digest)
+	if err != nil {
+		return fmt.Errorf("read its index: %w", err)
+	}
+	if !fit[0].IsIndex {
+		if s.image, err = index.Image(digest); err != nil {
 			return err
 		}
-		return s.verify(fit[0].Digest)
+		return s.verify(digest)
 	}
-	below, err := index.ImageIndex(fit[0].Digest)
+	below, err := index.ImageIndex(digest)
 	if err != nil {
 		return fmt.Errorf("read its index: %w", err)
 	}
 	return s.choose(below, depth-1)
 }
 
-// fitting returns the entries of an index that run here. Of several that differ in the variant of the processor, it returns
-// those for any.
-func fitting(all []v1.Descriptor) (fit []v1.Descriptor) {
-	for _, d := range all {
-		same := slices.ContainsFunc(fit, func(f v1.Descriptor) bool { return f.Digest == d.Digest })
-		if !same && runsHere(d) {
-			fit = append(fit, d)
-		}
+func read(index v1.ImageIndex) (imageindex.Document, error) {
+	text, err := index.RawManifest()
+	if err != nil {
+		return imageindex.Document{}, err
 	}
-	if anyVariant := slices.DeleteFunc(slices.Clone(fit), func(d v1.Descriptor) bool {
-		return d.Platform != nil && d.Platform.Variant != "" && d.Platform.Variant != "v8"
-	}); len(anyVariant) > 0 {
-		return anyVariant
+	mediaType, err := index.MediaType()
+	if err != nil {
+		return imageindex.Document{}, err
 	}
-	return fit
-}
-
-// runsHere reports whether an entry of an index may be an image for this machine. BuildKit's attestations are none.
-func runsHere(d v1.Descriptor) bool {
-	if d.Annotations["vnd.docker.reference.type"] != "" || !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
-		return false
-	}
-	return d.Platform == nil || d.Platform.OS == platform().OS && d.Platform.Architecture == platform().Architecture
+	return imageindex.Read(text, string(mediaType))
 }
 
 // listed names the platforms of an index.
-func listed(all []v1.Descriptor) string {
-	var names []string
-	for _, d := range all[:min(len(all), 20)] {
-		if d.Platform != nil {
-			names = append(names, d.Platform.String())
-		}
-	}
+func listed(document imageindex.Document) string {
+	names := document.Platforms(maxListed)
 	if len(names) == 0 {
 		return "it names no platforms"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	specs "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
+	"github.com/mcpaudit/mcpaudit/api/imageindex"
 )
 
 // store is a content store in memory.
@@ -146,7 +146,7 @@ func (s store) author(config digest.Digest) string {
 // compare lets both choose. disagree says how containerd could run another image than we
 // do, and ambiguous is our own word; ok is false if we choose none.
 func (s store) compare(root specs.Descriptor, wanted string) (disagree, ambiguous string, ok bool, err error) {
-	document, err := manifest.Read(s[root.Digest], root.MediaType)
+	document, err := imageindex.Read(s[root.Digest], root.MediaType)
 	if err != nil {
 		return "", "", false, err
 	}
@@ -155,7 +155,7 @@ func (s store) compare(root specs.Descriptor, wanted string) (disagree, ambiguou
 		return "", "", false, nil // there is nothing to run
 	}
 	child := digest.Digest(choice.Digest)
-	if document, err := manifest.Read(s[child], choice.MediaType); err != nil || document.IsIndex {
+	if document, err := imageindex.Read(s[child], choice.MediaType); err != nil || document.IsIndex {
 		return "", "", false, nil // it is refused
 	}
 	var ours specs.Manifest

@@ -1,4 +1,4 @@
-// Package containerd holds controllers/imageref/manifest to the code by which containerd
+// Package containerd holds api/imageindex to the code by which containerd
 // chooses the manifest of an index: where we say that every runtime runs one manifest,
 // containerd has to run it, too.
 package containerd

@@ -1,4 +1,4 @@
-package manifest_test
+package imageindex_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpaudit/mcpaudit/controllers/imageref/manifest"
+	"github.com/mcpaudit/mcpaudit/api/imageindex"
 )
 
 const (
@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 		{"nulls for layers", "{" + config + `,"layers":null}`, imageType, "layers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			read, err := manifest.Read([]byte(test.body), test.mediaType)
+			read, err := imageindex.Read([]byte(test.body), test.mediaType)
 			switch {
 			case test.want == "image" || test.want == "index":
 				if err != nil || read.IsIndex != (test.want == "index") {
@@ -92,13 +92,13 @@ func TestChooseOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			good := strings.Replace(child, "sha256:0a", "sha256:ff", 1)
 			for _, children := range []string{test.child, test.child + "," + strings.Replace(good, "amd64", "arm64", 1), good + "," + test.child} {
-				read, err := manifest.Read([]byte(`{"manifests":[`+children+`]}`), indexType)
+				read, err := imageindex.Read([]byte(`{"manifests":[`+children+`]}`), indexType)
 				if err != nil {
 					t.Fatal(err)
 				}
 				choice, err := read.Choose("amd64")
 				switch {
-				case errors.Is(err, manifest.ErrNoPlatform) && test.want != "":
+				case errors.Is(err, imageindex.ErrNoPlatform) && test.want != "":
 				case err != nil:
 					t.Error(err)
 				case test.want == "" && strings.HasPrefix(children, good):
@@ -113,6 +113,46 @@ func TestChooseOf(t *testing.T) {
 	}
 }
 
+func TestFitting(t *testing.T) {
+	entry := func(last, mediaType, platform string) string {
+		return `{"mediaType":"` + mediaType + `","digest":"` + digest[:len(digest)-1] + last + `","size":2` + platform + `}`
+	}
+	amd64 := func(more string) string { return `,"platform":{"os":"linux","architecture":"amd64"` + more + `}` }
+	for name, test := range map[string]struct {
+		children []string
+		want     string // the last digits of the digests
+	}{
+		"one":                     {[]string{entry("1", imageType, amd64(""))}, "1"},
+		"another architecture":    {[]string{entry("1", imageType, strings.Replace(amd64(""), "amd64", "arm64", 1)), entry("2", imageType, amd64(""))}, "2"},
+		"another system":          {[]string{entry("1", imageType, strings.Replace(amd64(""), "linux", "windows", 1))}, ""},
+		"no platform":             {[]string{entry("1", imageType, ""), entry("2", imageType, `,"platform":null`)}, "12"},
+		"an index":                {[]string{entry("1", indexType, "")}, "1"},
+		"an index of others":      {[]string{entry("1", indexType, `,"platform":{"os":"linux","architecture":"s390x"}`)}, ""},
+		"the same twice":          {[]string{entry("1", imageType, amd64("")), entry("1", imageType, amd64(""))}, "1"},
+		"a variant beside any":    {[]string{entry("1", imageType, amd64(`,"variant":"v3"`)), entry("2", imageType, amd64(""))}, "2"},
+		"variants only":           {[]string{entry("1", imageType, amd64(`,"variant":"v2"`)), entry("2", imageType, amd64(`,"variant":"v3"`))}, "12"},
+		"an attestation":          {[]string{entry("1", imageType, amd64("")), entry("2", imageType, amd64("")+`,"annotations":{"vnd.docker.reference.type":"attestation-manifest"}`)}, "1"},
+		"an unknown field":        {[]string{entry("1", imageType, amd64(`,"x":1`))}, "1"},
+		"something else":          {[]string{entry("1", "application/vnd.cncf.helm.config.v1+json", amd64(""))}, ""},
+		"a platform that is none": {[]string{entry("1", imageType, `,"platform":[]`)}, ""},
+	} {
+		read, err := imageindex.Read([]byte(`{"manifests":[`+strings.Join(test.children, ",")+`]}`), indexType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, e := range read.Fitting("amd64") {
+			got += e.Digest[len(e.Digest)-1:]
+			if e.IsIndex != strings.Contains(test.children[0], indexType) {
+				t.Errorf("%s: IsIndex is %t", name, e.IsIndex)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestCheckConfig(t *testing.T) {
 	for body, ok := range map[string]bool{
 		`{"os":"linux","config":{"Entrypoint":["/a"],"Labels":{"a":"1","A":"2"}}}`: true,
@@ -123,7 +163,7 @@ func TestCheckConfig(t *testing.T) {
 		`{"config":{"Labels":{"entrypoint":"a"}}}`:                                 true,
 		`{"config":{"Cmd":["/a"]}}{}`:                                              false,
 	} {
-		if err := manifest.CheckConfig([]byte(body)); (err == nil) != ok {
+		if err := imageindex.CheckConfig([]byte(body)); (err == nil) != ok {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -133,7 +173,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"manifests":[`+child+`]}`), indexType)
 	f.Add([]byte("{"+config+`,"layers":[]}`), imageType)
 	f.Fuzz(func(t *testing.T, body []byte, mediaType string) {
-		read, err := manifest.Read(body, mediaType)
+		read, err := imageindex.Read(body, mediaType)
 		if err != nil {
 			return
 		}

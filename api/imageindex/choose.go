@@ -1,4 +1,4 @@
-package manifest
+package imageindex
 
 import (
 	"bytes"
@@ -122,17 +122,14 @@ func read(child descriptor) (c candidate, other, doubt string) {
 		return c, "", "it has something in it that is no image"
 	}
 	c.descriptor = child
-	if len(child.Platform) == 0 || bytes.Equal(child.Platform, []byte("null")) {
+	p, known, err := child.platform()
+	if !known {
 		return c, "", "it has a manifest without a platform"
 	}
-	var p platform
-	decoder := json.NewDecoder(bytes.NewReader(child.Platform))
-	decoder.DisallowUnknownFields()
-	strange := decoder.Decode(&p) != nil
 	name := p.OS + "/" + p.Architecture
 	isArchitecture := slices.Contains(architectures, p.Architecture)
 	switch {
-	case strange, !report.IsDigest(child.Digest):
+	case err != nil, !report.IsDigest(child.Digest):
 		return c, name, "it has a manifest that cannot be read"
 	case name == attestation, isArchitecture && slices.Contains(otherSystems, p.OS):
 		return c, name, ""
@@ -142,6 +139,17 @@ func read(child descriptor) (c candidate, other, doubt string) {
 	c.architecture = p.Architecture
 	c.plain = p.isPlain() && child.Data == "" && len(child.URLs) == 0
 	return c, "", ""
+}
+
+// platform reads the platform; known is false if the index does not say. With an error, p has what could be read.
+func (d descriptor) platform() (p platform, known bool, err error) {
+	if len(d.Platform) == 0 || bytes.Equal(d.Platform, []byte("null")) {
+		return p, false, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(d.Platform))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(&p) // before p is copied
+	return p, true, err
 }
 
 // isPlain reports whether every runtime takes the platform for that of a node of the

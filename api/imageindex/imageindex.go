@@ -1,11 +1,11 @@
-// Package manifest parses image manifests and indexes, and chooses the manifest that nodes of a
-// platform run. It is pure; package imageref fetches its input.
+// Package imageindex parses image manifests and indexes, and chooses the manifest that nodes of a
+// platform run. It is pure; packages imageref and image fetch its input.
 //
 // Publishers write these documents, and container runtimes differ in how they read unusual
 // ones. A verdict must not depend on one such reading, so anything that two runtimes could read
 // differently is ambiguous here: such a document is rejected (Read), an index with such a
 // choice is marked (Choose).
-package manifest
+package imageindex
 
 import (
 	"bytes"
@@ -42,6 +42,8 @@ type descriptor struct {
 	URLs      []string        `json:"urls"`
 	Data      string          `json:"data"`
 	Platform  json.RawMessage `json:"platform"`
+
+	Annotations map[string]string `json:"annotations"`
 }
 
 // Read parses a manifest or an index. mediaType was announced by the registry or by a
