@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -85,33 +83,12 @@ func nodeRuntime(ctx context.Context) (*oci.Tree, error) {
 
 // nodeModules installs from the lock file of a test server folder.
 func (w *workshop) nodeModules(ctx context.Context, folder string) (*oci.Tree, error) {
-	sources := filepath.Join(w.root, "test/servers", folder)
-	key, err := command.Digest(filepath.Join(sources, "package.json"), filepath.Join(sources, "package-lock.json"))
-	if err != nil {
-		return nil, err
-	}
-	dir, err := command.Installed(w.cache, folder, key, func(dir string) error {
-		for _, f := range []string{"package.json", "package-lock.json"} {
-			content, err := os.ReadFile(filepath.Join(sources, f))
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, f), content, 0o644); err != nil {
-				return err
-			}
-		}
-		cmd := exec.CommandContext(ctx, "npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-		cmd.Dir, cmd.Stderr = dir, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("run npm ci: %w", err)
-		}
-		return nil
-	})
+	modules, err := command.NodeModules(ctx, w.cache, filepath.Join(w.root, "test/servers", folder))
 	if err != nil {
 		return nil, err
 	}
 	t := oci.NewTree()
-	t.CopyAll("/app/"+folder+"/node_modules", filepath.Join(dir, "node_modules"), func(rel string) bool {
+	t.CopyAll("/app/"+folder+"/node_modules", modules, func(rel string) bool {
 		return rel == ".bin" || rel == ".package-lock.json" || strings.HasSuffix(rel, ".map") || strings.HasSuffix(rel, ".d.ts")
 	})
 	return t, nil

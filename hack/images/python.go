@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,10 +15,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/hack/images/oci"
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
-
-// python is Debian's own. One from a version manager is in a home directory, and linked to
-// libraries there.
-const python = "/usr/bin/python3"
 
 // unneeded are parts of the standard library that no server uses.
 var unneeded = []string{"test", "idlelib", "lib2to3", "tkinter", "turtledemo", "ensurepip", "pydoc_data", "distutils", "__pycache__"}
@@ -32,7 +27,7 @@ func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error
 			return nil, err
 		}
 		script := "python/" + name + ".py"
-		config := oci.Config{Entrypoint: []string{python, "/app/" + script}, User: nonroot}
+		config := oci.Config{Entrypoint: []string{command.Python, "/app/" + script}, User: nonroot}
 		return w.image(config, base(), tree, w.app("python/notes.py", script))
 	}
 }
@@ -40,7 +35,7 @@ func pythonServer(name string) func(context.Context, *workshop) (v1.Image, error
 // pythonTree returns the interpreter with its libraries, its standard library, and the packages
 // of requirements.txt in Debian's folder for local packages.
 func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
-	out, err := command.Output(ctx, "", python, "-c",
+	out, err := command.Output(ctx, "", command.Python, "-c",
 		"import os,sys,sysconfig; print(os.path.realpath(sys.executable), sysconfig.get_path('stdlib'), *sys.version_info[:3])")
 	if err != nil {
 		return nil, err
@@ -64,8 +59,8 @@ func (w *workshop) pythonTree(ctx context.Context) (*oci.Tree, error) {
 	}
 	t := oci.NewTree()
 	t.Copy(program, program)
-	if program != python {
-		t.Symlink(python, path.Base(program))
+	if program != command.Python {
+		t.Symlink(command.Python, path.Base(program))
 	}
 	t.CopyAll("/", dir, nil)
 	modules, err := sharedObjects(dir)
@@ -83,16 +78,11 @@ func installPython(ctx context.Context, dir, library, packages, requirements str
 	if err := copyLibrary(dir+library, library); err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"-m", "pip", "install", "--quiet", "--no-compile", "--no-warn-script-location", "--only-binary=:all:", "--root-user-action=ignore",
-			"--disable-pip-version-check", "--target", dir + packages, "--requirement", requirements},
-		{"-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", dir, "-p", "/", dir},
-	} {
-		cmd := exec.CommandContext(ctx, python, args...)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("run python3 %s: %w", strings.Join(args[:2], " "), err)
-		}
+	if err := command.Pip(ctx, dir+packages, requirements, "--no-compile"); err != nil {
+		return err
+	}
+	if _, err := command.Output(ctx, "", command.Python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-s", dir, "-p", "/", dir); err != nil {
+		return err
 	}
 	return os.RemoveAll(dir + packages + "/bin")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,59 +43,40 @@ func nodeServer(ctx context.Context, dir string) (launch, error) {
 	if err != nil {
 		return launch{}, err
 	}
-	packages, err := installed("node", "package-lock.json", func(dir string) error {
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(sources, "node"))); err != nil {
-			return err
-		}
-		_, err := command.Output(ctx, dir, "npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-		return err
-	})
+	cache, err := command.Cache("bench")
+	if err != nil {
+		return launch{}, err
+	}
+	modules, err := command.NodeModules(ctx, cache, filepath.Join(sources, "node"))
 	if err != nil {
 		return launch{}, err
 	}
 	if err := copySources(dir); err != nil {
 		return launch{}, err
 	}
-	if err := os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
 		return launch{}, err
 	}
 	return launch{command: []string{node, "node/honest.js"}, dir: dir}, nil
 }
 
-// python is Debian's own: one of a version manager may be a script that starts other programs.
-const python = "/usr/bin/python3"
-
 func pythonServer(ctx context.Context, dir string) (launch, error) {
-	if _, err := os.Stat(python); err != nil {
+	if _, err := os.Stat(command.Python); err != nil {
 		return launch{}, err
 	}
-	packages, err := installed("python", "requirements.txt", func(dir string) error {
-		_, err := command.Output(ctx, "", python, "-m", "pip", "install", "--quiet", "--no-warn-script-location", "--only-binary=:all:",
-			"--root-user-action=ignore", "--disable-pip-version-check", "--target", dir, "--requirement", filepath.Join(sources, "python", "requirements.txt"))
-		return err
-	})
+	cache, err := command.Cache("bench")
+	if err != nil {
+		return launch{}, err
+	}
+	packages, err := command.PythonPackages(ctx, cache, filepath.Join(sources, "python", "requirements.txt"))
 	if err != nil {
 		return launch{}, err
 	}
 	if err := copySources(dir); err != nil {
 		return launch{}, err
 	}
-	return launch{command: []string{python, "python/honest.py"}, env: []string{"PYTHONPATH=" + packages}, dir: dir}, nil
+	return launch{command: []string{command.Python, "python/honest.py"}, env: []string{"PYTHONPATH=" + packages}, dir: dir}, nil
 }
 
 // copySources keeps what an interpreter writes beside its sources out of the tree.
 func copySources(dir string) error { return os.CopyFS(dir, os.DirFS(sources)) }
-
-// installed returns the packages of a runtime, installed by this run or by an earlier one with
-// the same lock file.
-func installed(runtime, lock string, install func(dir string) error) (string, error) {
-	key, err := command.Digest(filepath.Join(sources, runtime, lock))
-	if err != nil {
-		return "", fmt.Errorf("run from the top of the tree: %w", err)
-	}
-	cache, err := command.Cache("bench")
-	if err != nil {
-		return "", err
-	}
-	return command.Installed(cache, runtime, key, install)
-}

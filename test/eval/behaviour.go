@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
-	"github.com/mcpaudit/mcpaudit/test/published"
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // auditTimeout bounds one audit.
@@ -93,16 +92,16 @@ func ranked(risks map[string]int) (missed []string) {
 // audit audits the server as the command line does.
 func (s specimen) audit(ctx context.Context, dir string) (report.Report, error) {
 	words := strings.Fields(s.name)
-	command := []string{filepath.Join(dir, "go", strings.TrimPrefix(words[0], "go/"))}
+	argv := []string{filepath.Join(dir, "go", strings.TrimPrefix(words[0], "go/"))}
 	env := s.env
 	switch {
 	case strings.HasPrefix(words[0], "node/"):
-		command = []string{"node", filepath.Join(dir, words[0])}
+		argv = []string{"node", filepath.Join(dir, words[0])}
 	case strings.HasPrefix(words[0], "python/"):
-		command = []string{"/usr/bin/python3", filepath.Join(dir, words[0])}
-		env = append(slices.Clone(env), "PYTHONPATH="+filepath.Join(dir, "python-packages"))
+		argv = []string{command.Python, filepath.Join(dir, words[0])}
+		env = append(slices.Clone(env), "PYTHONPATH="+filepath.Join(dir, pythonPackages))
 	}
-	return examine(ctx, append(command, words[1:]...), env, s.plan)
+	return examine(ctx, append(argv, words[1:]...), env, s.plan)
 }
 
 // examine audits a command in the sandbox.
@@ -151,6 +150,9 @@ func without(list, other []string) []string {
 
 func joined(entries []string) string { return cmp.Or(strings.Join(entries, ", "), "-") }
 
+// pythonPackages is the folder of packages in the cache.
+const pythonPackages = "python-packages"
+
 // prepare builds the servers and installs their packages in the cache.
 func prepare(ctx context.Context, cache string) (string, error) {
 	dir := filepath.Join(cache, "test-servers")
@@ -161,21 +163,20 @@ func prepare(ctx context.Context, cache string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, command := range [][]string{
+	for _, line := range [][]string{
 		{"go", "build", "-o", filepath.Join(dir, "go") + "/", "./test/servers/go/..."},
 		{"cp", "-r", filepath.Join(source, "node"), filepath.Join(source, "python"), filepath.Join(source, "tool.json"), dir},
-		{"npm", "ci", "--prefix", filepath.Join(dir, "node"), "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"},
-		{"/usr/bin/python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore", "--upgrade",
-			"--target", filepath.Join(dir, "python-packages"), "-r", filepath.Join(source, "python", "requirements.txt")},
 	} {
-		if command[0] == "/usr/bin/python3" {
-			if _, err := os.Stat(filepath.Join(dir, "python-packages", "mcp")); err == nil {
-				continue // versions are pinned
-			}
-		}
-		if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, published.LastLine(said))
+		if _, err := command.Output(ctx, "", line[0], line[1:]...); err != nil {
+			return "", err
 		}
 	}
-	return dir, nil
+	if err := command.NPM(ctx, filepath.Join(dir, "node"), "ci"); err != nil {
+		return "", err
+	}
+	packages := filepath.Join(dir, pythonPackages)
+	if _, err := os.Stat(filepath.Join(packages, "mcp")); err == nil {
+		return dir, nil // versions are pinned
+	}
+	return dir, command.Pip(ctx, packages, filepath.Join(source, "python", "requirements.txt"), "--upgrade")
 }

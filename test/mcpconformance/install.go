@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
+
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // The packages, at their versions. The suite needs Node.js 22 or later.
@@ -43,8 +44,13 @@ func install(ctx context.Context) (suite, error) {
 	node := nodePackage() + "@" + nodeVersion
 	dirs := map[string]string{}
 	for _, name := range []string{suitePackage, serverPackage, node} {
-		dir := filepath.Join(cache, "mcp-conformance", strings.NewReplacer("/", "_", "@", "_").Replace(name))
-		if err := installed(ctx, dir, name); err != nil {
+		dir, err := command.Installed(filepath.Join(cache, "mcp-conformance"), strings.NewReplacer("/", "_", "@", "_").Replace(name), "npm", func(dir string) error {
+			if err := command.NPM(ctx, dir, "install", name); err != nil {
+				return err
+			}
+			return os.Chmod(dir, 0o755) // the server has another user
+		})
+		if err != nil {
 			return suite{}, err
 		}
 		dirs[name] = filepath.Join(dir, "node_modules")
@@ -54,19 +60,4 @@ func install(ctx context.Context) (suite, error) {
 		script: filepath.Join(dirs[suitePackage], "@modelcontextprotocol", "conformance", "dist", "index.js"),
 		server: filepath.Join(dirs[serverPackage], "@modelcontextprotocol", "server-everything", "dist", "index.js"),
 	}, nil
-}
-
-func installed(ctx context.Context, dir, name string) error {
-	done := filepath.Join(dir, ".installed")
-	if _, err := os.Stat(done); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", name)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm install %s: %w: %s", name, err, said)
-	}
-	return os.WriteFile(done, nil, 0o644)
 }
