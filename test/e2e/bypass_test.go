@@ -178,11 +178,10 @@ var _ = Describe("Ways around the gate", func() {
 		mustKubectl(ctx, "", "-n", namespace, "delete", "pod/notes", "--wait=false")
 		_, err := kubectl(ctx, "", "-n", namespace, "set", "image", "pod/notes", "server="+leaky)
 		Expect(err).NotTo(HaveOccurred(), "what is being deleted is never in the way")
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(running), running)).To(Succeed())
+		await(ctx, running, func(g Gomega) {
 			g.Expect(running.Status.ContainerStatuses).To(HaveLen(1))
 			g.Expect(running.Status.ContainerStatuses[0].State.Running).To(BeNil())
-		}).WithContext(ctx).Should(Succeed())
+		})
 		Expect(running.Status.ContainerStatuses[0].ImageID).NotTo(ContainSubstring(string(r.leaky.Status.ImageDigest)))
 		mustKubectl(ctx, "", "-n", namespace, "patch", "pod/notes", "-p", `{"metadata":{"finalizers":null}}`)
 	})

@@ -64,11 +64,10 @@ func kill(program, deployment string) {
 // awaitOutcome waits as awaitVerdict does, through failures of the API server.
 func awaitOutcome(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(audit.Status.Verdict).NotTo(BeEmpty(), "no verdict yet: %s", conditions(audit))
 		g.Expect(condition(audit, v1alpha1.ConditionAuditing).Status).To(Equal(metav1.ConditionFalse))
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 // expectOnce expects a Pass that is in the status once, with one report, and
@@ -203,10 +202,9 @@ var _ = Describe("In the middle of an audit", Label(chaos), Serial, func() {
 
 		waiting := newAudit("honest-go:dev")
 		Expect(k8s.Create(ctx, waiting)).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(waiting), waiting)).To(Succeed())
+		await(ctx, waiting, func(g Gomega) {
 			g.Expect(condition(waiting, v1alpha1.ConditionAuditing).Message).To(ContainSubstring("unschedulable"))
-		}).WithContext(ctx).Should(Succeed())
+		})
 		uncordon(ctx)
 		awaitOutcome(ctx, waiting)
 		expectOnce(ctx, waiting)

@@ -99,11 +99,10 @@ var _ = Describe("Discovery", func() {
 		expectPass(audit)
 		Expect(audit.Spec.Schedule).NotTo(BeNil())
 		Expect(audit.Status.NextAuditTime).NotTo(BeNil())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
+		await(ctx, policy, func(g Gomega) {
 			g.Expect(policy.Status.Discovery).NotTo(BeNil())
 			g.Expect(policy.Status.Discovery.Audited).To(BeEquivalentTo(1))
-		}).WithContext(ctx).Should(Succeed())
+		})
 
 		moveTag(ctx, "drift:v2", tag)
 		rerun(ctx, audit)

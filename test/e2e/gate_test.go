@@ -82,10 +82,9 @@ func interrupt(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 		g.Expect(pods).To(HaveLen(1))
 		g.Expect(k8s.Delete(ctx, &pods[0], client.GracePeriodSeconds(0))).To(Succeed())
 	}).WithContext(ctx).WithPolling(50 * time.Millisecond).Should(Succeed())
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictInconclusive), conditions(audit))
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 // suspendChanged changes the spec of an audit that was decided, and holds back the
@@ -95,10 +94,9 @@ func suspendChanged(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	before := audit.DeepCopy()
 	audit.Spec.Suspend, audit.Spec.Probe.Rounds = true, 2
 	Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(condition(audit, v1alpha1.ConditionReady).Reason).To(Equal(v1alpha1.ReasonSuspended), conditions(audit))
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 // wanted returns what becomes of a case: by the action that the policy has for it, and
@@ -221,8 +219,7 @@ var _ = Describe("The gate", func() {
 		mustKubectl(ctx, "", "-n", namespace, "scale", "deployment/notes", "--replicas=1")
 		awaitAvailable(ctx, d)
 
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(policy), policy)).To(Succeed())
+		await(ctx, policy, func(g Gomega) {
 			g.Expect(policy.Status.Gate).NotTo(BeNil())
 			g.Expect(policy.Status.Gate.Violating).To(BeEquivalentTo(1))
 			g.Expect(policy.Status.Gate.Running).To(ConsistOf(And(
@@ -231,7 +228,7 @@ var _ = Describe("The gate", func() {
 			ready := readyOf(policy.Status.Conditions)
 			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "what runs is no failure of the policy")
 			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonRunningViolations))
-		}).WithContext(ctx).Should(Succeed())
+		})
 		awaitEvent(ctx, "ClusterMCPAuditPolicy", policy.Name, "which no audit that counts has a verdict on")
 		awaitAvailable(ctx, d)
 	})
@@ -257,10 +254,9 @@ var _ = Describe("The gate", func() {
 		awaitAdmitted(ctx, denied)
 		Expect(k8s.Create(ctx, denied.DeepCopy())).To(Succeed()) // a dry run is no use of it
 		awaitEvent(ctx, "MCPAuditException", exception.Name, "")
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(exception), exception)).To(Succeed())
+		await(ctx, exception, func(g Gomega) {
 			g.Expect(exception.Status.LastUsedTime).NotTo(BeNil())
-		}).WithContext(ctx).Should(Succeed())
+		})
 		other := pod(byDigest(reviewed(ctx).leaky), func(p *corev1.Pod) { p.Name = "other" })
 		awaitDenied(ctx, other)
 		Eventually(reasonOf).WithContext(ctx).WithArguments(exception).Should(Equal(v1alpha1.ReasonExpired))

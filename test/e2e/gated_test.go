@@ -117,25 +117,26 @@ func gate(ctx context.Context, options ...func(*v1alpha1.ClusterMCPAuditPolicySp
 	return policy
 }
 
-// awaitDenied waits until the gate's own view has what denies an object; several
-// times, for there are two replicas.
+// awaitDenied waits until the gate's own view has what denies an object.
 func awaitDenied(ctx context.Context, object client.Object) {
 	GinkgoHelper()
-	a := asking()
-	Eventually(func(g Gomega) {
-		for range 5 {
-			g.Expect(a.create(ctx, object).err).To(MatchError(ContainSubstring("denied the request")))
-		}
-	}).WithContext(ctx).Should(Succeed())
+	awaitAnswer(ctx, object, MatchError(ContainSubstring("denied the request")))
 }
 
 // awaitAdmitted waits until the gate admits an object.
 func awaitAdmitted(ctx context.Context, object client.Object) {
 	GinkgoHelper()
+	awaitAnswer(ctx, object, Not(HaveOccurred()))
+}
+
+// awaitAnswer creates an object as a dry run until the gate answers as expected; several times,
+// for there are two replicas.
+func awaitAnswer(ctx context.Context, object client.Object, answer OmegaMatcher) {
+	GinkgoHelper()
 	a := asking()
 	Eventually(func(g Gomega) {
 		for range 5 {
-			g.Expect(a.create(ctx, object).err).NotTo(HaveOccurred())
+			g.Expect(a.create(ctx, object).err).To(answer)
 		}
 	}).WithContext(ctx).Should(Succeed())
 }
@@ -235,12 +236,11 @@ func labelled[T client.Object](object T, key, value string) T {
 // awaitAvailable waits until the Pods of a Deployment run.
 func awaitAvailable(ctx context.Context, d *appsv1.Deployment) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(d), d)).To(Succeed())
+	await(ctx, d, func(g Gomega) {
 		g.Expect(d.Status.ObservedGeneration).To(Equal(d.Generation))
 		g.Expect(d.Status.UpdatedReplicas).To(BeEquivalentTo(1), "%v", d.Status.Conditions)
 		g.Expect(d.Status.AvailableReplicas).To(BeEquivalentTo(1), "%v", d.Status.Conditions)
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 // inAYear is the end of what lasts as long as it may, and some hours less.

@@ -72,14 +72,13 @@ var _ = Describe("GitOps", func() {
 		versions := map[string]string{}
 		objects := documents(text)
 		for _, object := range objects {
-			Eventually(func(g Gomega) {
-				g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			await(ctx, object, func(g Gomega) {
 				computed, err := status.Compute(object)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(computed.Status).To(Equal(status.CurrentStatus), "%s: %s", object.GetKind(), computed.Message)
 				observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 				g.Expect(observed).To(Equal(object.GetGeneration()), object.GetKind())
-			}).WithContext(ctx).Should(Succeed())
+			})
 			versions[object.GetKind()] = object.GetResourceVersion()
 		}
 

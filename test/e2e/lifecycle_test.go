@@ -45,10 +45,9 @@ var _ = Describe("The life of an audit", func() {
 		By("taking the manager away until the audit Pod has ended by itself")
 		scaleManager(ctx, 0)
 		DeferCleanup(scaleManager, managerReplicas)
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
+		await(ctx, &pod, func(g Gomega) {
 			g.Expect(pod.Status.Phase).To(BeElementOf(corev1.PodSucceeded, corev1.PodFailed))
-		}).WithContext(ctx).Should(Succeed())
+		})
 		Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
 		Expect(audit.Status.Verdict).To(BeEmpty())
 

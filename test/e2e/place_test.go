@@ -25,12 +25,11 @@ func placed(template v1alpha1.PodTemplate) func(*v1alpha1.MCPServerAudit) {
 // awaitNotAllowed waits until an audit is refused with a sentence, and without a Pod.
 func awaitNotAllowed(ctx context.Context, audit *v1alpha1.MCPServerAudit, sentence string) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		ready := condition(audit, v1alpha1.ConditionReady)
 		g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonNotAllowed), conditions(audit))
 		g.Expect(ready.Message).To(ContainSubstring(sentence))
-	}).WithContext(ctx).Should(Succeed())
+	})
 	Expect(podsOf(ctx, audit)).To(BeEmpty())
 }
 
@@ -122,12 +121,11 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 
 		audit := newAudit("honest-go:dev")
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		await(ctx, audit, func(g Gomega) {
 			auditing := condition(audit, v1alpha1.ConditionAuditing)
 			g.Expect(auditing.Reason).To(Equal(v1alpha1.ReasonQuotaExceeded))
 			g.Expect(auditing.Message).To(ContainSubstring("exceeded quota"))
-		}).WithContext(ctx).Should(Succeed())
+		})
 		limit(ctx, most)
 		awaitVerdict(ctx, audit)
 		expectPass(audit)

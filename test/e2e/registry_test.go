@@ -21,7 +21,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
@@ -95,12 +94,11 @@ var _ = Describe("A private registry", Ordered, func() { // in one process: it h
 
 		By("running the command that the condition gives: the manager has no access of its own")
 		var command string
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		await(ctx, audit, func(g Gomega) {
 			_, after, found := strings.Cut(condition(audit, v1alpha1.ConditionAuditing).Message, "Allow it: `")
 			g.Expect(found).To(BeTrue(), conditions(audit))
 			command, _, _ = strings.Cut(after, "`")
-		}).WithContext(ctx).Should(Succeed())
+		})
 		arguments := strings.Fields(command)
 		Expect(arguments[0]).To(Equal("kubectl"))
 		out, err := exec.CommandContext(ctx, arguments[0], arguments[1:]...).CombinedOutput()

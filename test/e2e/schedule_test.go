@@ -22,10 +22,9 @@ func everyMinute(a *v1alpha1.MCPServerAudit) {
 func awaitRun(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
 	last := audit.Status.Trigger.Run
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(audit.Status.Trigger.Run).NotTo(Equal(last), "no other run since %s; next is due %s", audit.Status.LastAuditTime, audit.Status.NextAuditTime)
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 var _ = Describe("A schedule", func() {
@@ -57,11 +56,10 @@ var _ = Describe("A schedule", func() {
 		before := audit.DeepCopy()
 		audit.Spec.Suspend = true
 		Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		await(ctx, audit, func(g Gomega) {
 			g.Expect(audit.Status.NextAuditTime).To(BeNil())
 			g.Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail))
-		}).WithContext(ctx).Should(Succeed())
+		})
 	})
 
 	It("that makes no sense is said to, and the audit begins once it is mended", func(ctx context.Context) {
@@ -69,12 +67,11 @@ var _ = Describe("A schedule", func() {
 			a.Spec.Schedule = &v1alpha1.Schedule{Cron: "0 3 * * *", TimeZone: "Middle/Earth"}
 		})
 		Expect(k8s.Create(ctx, audit)).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+		await(ctx, audit, func(g Gomega) {
 			ready := condition(audit, v1alpha1.ConditionReady)
 			g.Expect(ready.Reason).To(Equal(v1alpha1.ReasonInvalidSpec), conditions(audit))
 			g.Expect(ready.Message).To(ContainSubstring("spec.schedule.timeZone"))
-		}).WithContext(ctx).Should(Succeed())
+		})
 		Expect(podsOf(ctx, audit)).To(BeEmpty())
 
 		before := audit.DeepCopy()

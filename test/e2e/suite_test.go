@@ -123,15 +123,23 @@ func settled(ctx context.Context, audit *v1alpha1.MCPServerAudit) *v1alpha1.MCPS
 	return audit
 }
 
+// await reads an object until a check of it succeeds.
+func await(ctx context.Context, object client.Object, check func(g Gomega)) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		check(g)
+	}).WithContext(ctx).Should(Succeed())
+}
+
 // awaitVerdict waits until the present generation has a verdict and no audit runs.
 func awaitVerdict(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(audit.Status.Verdict).NotTo(BeEmpty(), "no verdict yet: %s", conditions(audit))
 		g.Expect(audit.Status.ObservedGeneration).To(Equal(audit.Generation))
 		g.Expect(condition(audit, v1alpha1.ConditionAuditing).Status).To(Equal(metav1.ConditionFalse))
-	}).WithContext(ctx).Should(Succeed())
+	})
 }
 
 // expectPass says last why there is no Pass: a log that is cut short keeps its end.
@@ -149,10 +157,9 @@ func rerun(ctx context.Context, audit *v1alpha1.MCPServerAudit) {
 	before := audit.DeepCopy()
 	metav1.SetMetaDataAnnotation(&audit.ObjectMeta, v1alpha1.RequestedAtAnnotation, request)
 	Expect(k8s.Patch(ctx, audit, client.MergeFrom(before))).To(Succeed())
-	Eventually(func(g Gomega) {
-		g.Expect(k8s.Get(ctx, client.ObjectKeyFromObject(audit), audit)).To(Succeed())
+	await(ctx, audit, func(g Gomega) {
 		g.Expect(audit.Status.LastHandledReconcileAt).To(Equal(request), conditions(audit))
-	}).WithContext(ctx).Should(Succeed())
+	})
 	awaitVerdict(ctx, audit)
 }
 
