@@ -12,6 +12,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -99,16 +100,26 @@ type Item struct {
 	// nil when the item is no object. The last of a repeated key counts, as in
 	// JavaScript and Python.
 	Members map[string]json.RawMessage
-	// Digest is "sha256:" and 64 hex digits.
-	Digest string
 
-	raw json.RawMessage
+	kind report.CapabilityKind
+	raw  json.RawMessage
+	// digest is known of items that share their name.
+	digest string
+}
+
+// Digest returns "sha256:" and 64 hex digits. Most who read items want none, and it takes longer than the reading.
+func (i Item) Digest() string {
+	if i.digest != "" {
+		return i.digest
+	}
+	return digestItem(i.kind, i.raw, i.Members)
 }
 
 // Items reads the items of one kind and sorts them by name and digest. It keeps
 // every element of raw, including repeated names and junk.
 func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 	items := make([]Item, 0, len(raw))
+	named := make(map[string]int, len(raw))
 	for _, r := range raw {
 		members := Object(r)
 		item := Item{
@@ -116,16 +127,19 @@ func Items(kind report.CapabilityKind, raw []json.RawMessage) []Item {
 			Title:       Text(members["title"]),
 			Description: Text(members["description"]),
 			Members:     members,
-			Digest:      digestItem(kind, r, members),
+			kind:        kind,
 			raw:         r,
 		}
 		items = append(items, item)
+		named[item.Name]++
+	}
+	for i, item := range items {
+		if named[item.Name] > 1 {
+			items[i].digest = item.Digest()
+		}
 	}
 	slices.SortStableFunc(items, func(a, b Item) int {
-		if by := strings.Compare(a.Name, b.Name); by != 0 {
-			return by
-		}
-		return strings.Compare(a.Digest, b.Digest)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.digest, b.digest))
 	})
 	return items
 }
@@ -183,9 +197,10 @@ func reportItems(kind report.CapabilityKind, raw []json.RawMessage) []report.Ite
 			}
 			taken[name] = true
 		}
+		digest := item.Digest()
 		out = append(out, report.Item{
-			Name: name, Title: item.Title, Description: item.Description, Digest: item.Digest,
-			Definition: item.definition(kind), Words: other(item.words(kind), item.Digest),
+			Name: name, Title: item.Title, Description: item.Description, Digest: digest,
+			Definition: item.definition(kind), Words: other(item.words(kind), digest),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b report.Item) int { return strings.Compare(a.Name, b.Name) })

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -17,7 +19,7 @@ func tool(t *testing.T, raw string) string {
 	if len(items) != 1 {
 		t.Fatalf("%d items of one", len(items))
 	}
-	return items[0].Digest
+	return items[0].Digest()
 }
 
 func TestItemDigestStays(t *testing.T) {
@@ -156,5 +158,27 @@ func TestOr(t *testing.T) {
 	}
 	if got := other.Or(known); string(got.Tools[0]) != `{"name":"b"}` {
 		t.Errorf("another manifest became %s", got.Tools[0])
+	}
+}
+
+// TestAA2ItemsAreReadWithoutDigests: every rule reads the items, and a server may have 10,000 of them.
+func TestAA2ItemsAreReadWithoutDigests(t *testing.T) {
+	var schema strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&schema, `,"p%d":{"type":"string","description":"It has %d."}`, i, i)
+	}
+	var raw []json.RawMessage
+	for i := range 10 {
+		raw = append(raw, json.RawMessage(fmt.Sprintf(`{"name":"t%d","inputSchema":{"properties":{"a":{}%s}}}`, i, schema.String())))
+	}
+	read := testing.AllocsPerRun(1, func() { Items(report.CapabilityTool, raw) })
+	items := Items(report.CapabilityTool, raw)
+	digested := testing.AllocsPerRun(1, func() {
+		for _, item := range items {
+			item.Digest()
+		}
+	})
+	if read > digested/2 {
+		t.Errorf("%.0f allocations to read the items, %.0f for their digests", read, digested)
 	}
 }

@@ -32,8 +32,8 @@ func (s *session) inspect(m manifest.Manifest) {
 				s.breach(breach.Nameless, k.method)
 			case k.of != report.CapabilityTool:
 			case !twice:
-				digests[item.Name] = item.Digest
-			case first == item.Digest:
+				digests[item.Name] = item.Digest()
+			case first == item.Digest():
 				s.breach(breach.SameTool, item.Name)
 			default:
 				s.breach(breach.SameName, item.Name)
