@@ -123,10 +123,31 @@ type ran struct {
 	habits map[profile.Fact]bool
 	// told are programs that an argument for commands said to start.
 	told map[start]bool
+	// orders are what arguments for commands said.
+	orders map[report.Capability]orders
+}
+
+// orders are the values of a capability's arguments for commands, and the names of the programs in them.
+type orders struct{ values, programs map[string]bool }
+
+// ordersIn reads the arguments once: there may be as many as programs were started.
+func ordersIn(arguments map[report.Capability][]Argument) map[report.Capability]orders {
+	all := map[report.Capability]orders{}
+	for of, given := range arguments {
+		said := orders{map[string]bool{}, map[string]bool{}}
+		for _, a := range given {
+			if a.Value != "" && inputs.Commands(a.Field) {
+				first, _, _ := strings.Cut(a.Value, " ")
+				said.values[a.Value], said.programs[path.Base(first)] = true, true
+			}
+		}
+		all[of] = said
+	}
+	return all
 }
 
 func (in Input) programs() ran {
-	r := ran{at: map[string][]int{}, within: map[dir]use{}, users: map[string]report.Capability{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}, habits: map[profile.Fact]bool{}}
+	r := ran{at: map[string][]int{}, within: map[dir]use{}, users: map[string]report.Capability{}, written: map[string]bool{}, reached: map[string]report.Capability{}, told: map[start]bool{}, habits: map[profile.Fact]bool{}, orders: ordersIn(in.Arguments)}
 	changed := map[start]bool{}
 	for i, e := range in.Profile.Effects {
 		if e.Path != "" {
@@ -140,7 +161,7 @@ func (in Input) programs() ran {
 		case e.Kind == profile.KindConnect && outward(e):
 			only(r.reached, destination(e), e.Capability)
 		case e.Kind != profile.KindExec:
-		case e.Within == "" && in.told(e):
+		case e.Within == "" && r.ordered(e):
 			r.told[start{e.Capability, e.Path}] = true
 		case e.Error == "":
 			r.early(e)
@@ -303,7 +324,7 @@ func findSubprocesses(in Input) []draft {
 			return true
 		case answer == scope.Allowed, len(in.Scope.Covering(e.Capability).Subprocess) > 0,
 			in.habitual(e), in.bundled(e), in.scripted(e), in.serves(e.Capability, d.object), in.servesByShell(e, d.object),
-			lines[start{e.Capability, d.object}], in.told(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
+			lines[start{e.Capability, d.object}], in.ran.ordered(e), e.Within != "" && in.ran.told[start{e.Capability, e.Within}]:
 			return false
 		}
 		d.message = sentence("%s started %s; nothing in its declaration speaks of running programs", subject(e), program(e))
@@ -325,14 +346,11 @@ func (in Input) workers() map[string]bool {
 	return own
 }
 
-// told reports whether an argument for commands said to start a program: alone, with arguments,
+// ordered reports whether an argument for commands said to start a program: alone, with arguments,
 // or by a shell.
-func (in Input) told(e profile.Effect) bool {
-	return slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
-		first, _, _ := strings.Cut(a.Value, " ")
-		return a.Value != "" && inputs.Commands(a.Field) &&
-			(slices.Contains(e.Argv.Words(), a.Value) || path.Base(first) == path.Base(e.Path))
-	})
+func (r ran) ordered(e profile.Effect) bool {
+	said := r.orders[e.Capability]
+	return said.programs[path.Base(e.Path)] || slices.ContainsFunc(e.Argv.Words(), func(word string) bool { return said.values[word] })
 }
 
 // program returns a program with its arguments: `/bin/sh (sh -c "id")`.

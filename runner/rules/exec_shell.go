@@ -97,7 +97,10 @@ func (in Input) shells(of report.Capability) bool {
 		return true
 	}
 	return len(covering.Subprocess) > 0 && slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-		return e.Kind == profile.KindExec && e.Capability == of && e.Error == "" && len(e.Argv.Words()) == 3 && e.Argv.Words()[1] == "-c" &&
-			slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return a.Value == e.Argv.Words()[2] })
+		if e.Kind != profile.KindExec || e.Capability != of || e.Error != "" {
+			return false
+		}
+		words := e.Argv.Words()
+		return len(words) == 3 && words[1] == "-c" && slices.ContainsFunc(in.Arguments[of], func(a Argument) bool { return a.Value == words[2] })
 	})
 }

@@ -128,7 +128,11 @@ func (in Input) eachText(visit func(of report.Capability, field, text string)) {
 	if in.texts == nil {
 		in.texts = textsOf(in.Manifest)
 	}
-	for _, t := range in.texts {
+	eachOf(in.texts, visit)
+}
+
+func eachOf(texts []text, visit func(of report.Capability, field, text string)) {
+	for _, t := range texts {
 		visit(t.of, t.field, t.is)
 	}
 }

@@ -25,7 +25,7 @@ type directive struct {
 
 // directives reads all texts of the manifests, each text once.
 func directives(in Input) []directive {
-	all := in.directing(in.Manifest, func(string) bool { return true })
+	all := in.directing(in.Manifest, in.texts, func(string) bool { return true })
 	if len(in.Others) == 0 {
 		return all
 	}
@@ -37,7 +37,7 @@ func directives(in Input) []directive {
 	}
 	in.eachText(func(_ report.Capability, _, text string) { fresh(text) })
 	for _, other := range in.Others {
-		for _, d := range in.directing(other.Manifest, fresh) {
+		for _, d := range in.directing(other.Manifest, textsOf(other.Manifest), fresh) {
 			d.when = other.When
 			all = append(all, d)
 		}
@@ -45,10 +45,10 @@ func directives(in Input) []directive {
 	return all
 }
 
-// directing reads the texts of a manifest that are fresh.
-func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []directive {
-	named, arguments, switches := namesIn(m), map[report.Capability]poison.Names{}, map[text]bool{}
-	eachText(m, func(of report.Capability, field, is string) {
+// directing reads those of a manifest's texts that are fresh.
+func (in Input) directing(m manifest.Manifest, texts []text, fresh func(text string) bool) []directive {
+	named, arguments, switches := namesIn(texts), map[report.Capability]poison.Names{}, map[text]bool{}
+	eachOf(texts, func(of report.Capability, field, is string) {
 		if argument, isType := strings.CutSuffix(field, ".type"); isType {
 			key := text{of: of, field: argument}
 			only, seen := switches[key]
@@ -62,12 +62,12 @@ func (in Input) directing(m manifest.Manifest, fresh func(text string) bool) []d
 		}
 		arguments[of].Add(is)
 	})
-	free, purposes, anywhere := freeArguments(m), purposesOf(m), poison.NamesOf()
+	free, purposes, anywhere := freeArguments(m), purposesOf(texts, manifest.Text(m.ServerName)), poison.NamesOf()
 	for _, names := range free {
 		maps.Copy(anywhere, names)
 	}
 	var all []directive
-	eachText(m, func(of report.Capability, field, is string) {
+	eachOf(texts, func(of report.Capability, field, is string) {
 		if is == "" || !fresh(is) {
 			return
 		}
@@ -116,9 +116,9 @@ type toolNames struct {
 	family string
 }
 
-func namesIn(m manifest.Manifest) toolNames {
+func namesIn(texts []text) toolNames {
 	var names, tools []string
-	eachText(m, func(of report.Capability, field, text string) {
+	eachOf(texts, func(of report.Capability, field, text string) {
 		if !isTool(of, field) {
 			return
 		}
@@ -137,15 +137,15 @@ func isTool(of report.Capability, field string) bool {
 
 // purposesOf returns the words that say what each tool and prompt is for: its name, titles and description, and the name
 // of its server.
-func purposesOf(m manifest.Manifest) map[report.Capability]poison.Names {
+func purposesOf(texts []text, server string) map[report.Capability]poison.Names {
 	all := map[report.Capability]poison.Names{}
-	eachText(m, func(of report.Capability, field, text string) {
+	eachOf(texts, func(of report.Capability, field, text string) {
 		if field != "name" && field != "title" && field != "description" && field != "annotations.title" {
 			return
 		}
 		if all[of] == nil {
 			all[of] = poison.NamesOf()
-			all[of].AddWords(manifest.Text(m.ServerName))
+			all[of].AddWords(server)
 		}
 		all[of].AddText(text)
 	})

@@ -212,7 +212,8 @@ var whileAttacking = map[string]bool{"MCPA-SECRET-001": true, "MCPA-PERSIST-001"
 // when they were first seen.
 func Judge(in Input) []report.Finding {
 	in.Profile = in.Profile.Canonical(in.Search)
-	in.texts, in.toolNames = textsOf(in.Manifest), namesIn(in.Manifest)
+	in.texts = textsOf(in.Manifest)
+	in.toolNames = namesIn(in.texts)
 	only := onlyWhen[in.Occasion]
 	if only == nil { // no other occasion judges texts
 		in.directives = directives(in)
