@@ -64,7 +64,7 @@ func (r *root) devices() error {
 		}
 	}
 	for name, mount := range map[string]struct{ fstype, options string }{
-		"pts": {"devpts", "newinstance,ptmxmode=0666,mode=0620"},
+		"pts": {"devpts", "newinstance,ptmxmode=0666,mode=0620,max=256"},
 		"shm": {"tmpfs", "size=64m,mode=1777"},
 	} {
 		dir := filepath.Join(dev, name)

@@ -309,6 +309,9 @@ func supervise(args []string) (int, error) {
 	if err := forbidUserNamespaces("proc"); err != nil {
 		return 0, err
 	}
+	if err := leaveHalf("proc"); err != nil {
+		return 0, err
+	}
 	if err := protectProc("proc"); err != nil {
 		return 0, err
 	}
