@@ -14,9 +14,9 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// install installs the package that the plan's command names, if any, and changes the command
-// to its program. It returns a function that removes the installation.
-func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Progress) (remove func(), err error) {
+// install installs the package that the plan's command names, if any, with a further requirement, and changes the
+// command to its program. It returns a function that removes the installation.
+func (o *options) install(ctx context.Context, plan *audit.Plan, besides string, progress cli.Progress) (remove func(), err error) {
 	of, err := o.launched(plan.Command)
 	switch {
 	case err != nil:
@@ -37,6 +37,7 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, progress cli.Pr
 	if err != nil {
 		return nil, fmt.Errorf("install %s: %w", of, err)
 	}
+	of.Besides = besides
 	dir := of.Dir(home)
 	uninstall := func() { _ = os.RemoveAll(dir) } // a leftover in a cache is no failure
 	defer func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
@@ -56,38 +57,58 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 	return o.conclude(r, stdout)
 }
 
-// audit audits the server of a command.
-func (o *options) audit(ctx context.Context, command []string, stderr io.Writer) (r report.Report, err error) {
+// audit audits the server of a command. A package that fails with the newest major version of a library is installed
+// once more with an older one.
+func (o *options) audit(ctx context.Context, command []string, stderr io.Writer) (report.Report, error) {
 	plan, err := o.plan(command)
 	if err != nil {
+		return report.Report{}, err
+	}
+	r, installed, err := o.auditWith(ctx, plan, "", stderr)
+	if err != nil || installed == nil || r.Reason != report.ReasonServerExited || len(r.Manifest.Tools) > 0 {
 		return r, err
 	}
+	older := installed.Older(r.Server.Stderr)
+	if older == "" {
+		return r, nil
+	}
+	again, _, err := o.auditWith(ctx, plan, older, stderr)
+	if err != nil {
+		r.Errors = append(r.Errors, fmt.Sprintf("the server needs an older library (%s), and could not be audited with one: %v", older, err))
+		return r, ctx.Err()
+	}
+	again.Errors = append(again.Errors, fmt.Sprintf("the server does not start with the newest versions of its libraries: it was installed with %s", older))
+	return again, nil
+}
+
+// auditWith audits the server of a plan, with a further requirement for its package. It returns what was installed.
+func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string, stderr io.Writer) (r report.Report, installed *packages.Installed, err error) {
 	progress, written := cli.NewProgress(stderr), plan.Command
 	defer progress.Clear()
 	of, discard, err := o.unpack(ctx, &plan, progress)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	defer discard()
 	if of == nil {
-		remove, err := o.install(ctx, &plan, progress)
+		remove, err := o.install(ctx, &plan, besides, progress)
 		if err != nil {
-			return r, err
+			return r, nil, err
 		}
 		defer remove()
 	}
 	memory, err := o.memoryLimit()
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	dir, removeTrace, err := o.traceDir()
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	defer removeTrace()
 	launcher, err := newLauncher(of, plan.Command, dir)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	defer func() { _ = launcher.Close() }() // we end anyway
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, plan.Env
@@ -97,7 +118,8 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	}
 	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
 	plan.Progress = progress.Step
-	return audit.Run(ctx, plan, launcher)
+	r, err = audit.Run(ctx, plan, launcher)
+	return r, plan.Package, err
 }
 
 // conclude keeps and prints the report. It returns an error with the exit code.

@@ -115,6 +115,8 @@ type Start struct {
 	Clock trace.Clock
 	// Env has variables ("NAME=value") that override those of the same names.
 	Env []string
+	// Arguments come after those of the command.
+	Arguments []string
 	// Parent is the path of the program that appears as the server's parent, if the launcher
 	// can arrange that; "" for any.
 	Parent string

@@ -190,7 +190,7 @@ var (
 	// constant matches a name in capitals, as of most variables. After "..." there is only the end of a name.
 	constant = lazyregexp.New(`(?:^|[^.\w]|(?:^|[^.])\.)([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)\b`)
 	// explicit matches a name that the text calls a variable.
-	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b`)
+	explicit    = lazyregexp.New(`(?:KeyError: |(?i:env(?:ironment)?[ _]?var(?:iable)?s?):?\s+)["'\x60$]*([A-Z][A-Z0-9_]+)\b|\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["'\x60)]* (?i:env(?:ironment)?[ _]?var)`)
 	environment = lazyregexp.New(`(?i)\benv(?:ironment)?\b`)
 	// field matches a missing field of a settings class as pydantic reports it; pydantic-settings reads it from the
 	// variable of that name, in any case.
@@ -210,7 +210,7 @@ func variablesIn(text string) (names []string) {
 		return nil
 	}
 	for _, found := range explicit.FindAllStringSubmatch(text, maxAsked) {
-		add(found[1])
+		add(found[1] + found[2])
 	}
 	for _, found := range constant.FindAllStringSubmatch(text, maxAsked) {
 		if name := found[1]; decoy.Configures(name) {

@@ -29,6 +29,7 @@ func TestVariablesIn(t *testing.T) {
 		"code: 'ERR_MODULE_NOT_FOUND', INVALID_ARGUMENT is required":                                     "",
 		"process.env.ACME_KEY is not set":                                                                "ACME_KEY",
 		"ACME_URL is required, input_value={'a': 'https://q...ME_LOCAL_PATH': '/tmp'}":                   "ACME_URL",
+		"No commands are allowed. Please set ALLOW_COMMANDS environment variable.":                       "ALLOW_COMMANDS",
 		"listening, API_KEY=x":      "",
 		"the file must have a NAME": "",
 	} {

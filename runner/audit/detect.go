@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,7 @@ func (p Plan) of(how launch) Plan {
 		p.Decoys = *how.decoys
 	}
 	p.Decoys = p.Decoys.With(how.asked)
+	p.Command, p.Named = slices.Concat(p.Command, how.arguments), slices.Concat(p.Named, how.arguments)
 	if p.Transport != transportAuto {
 		return p
 	}

@@ -181,6 +181,8 @@ type launch struct {
 	silent []report.CapabilityKind
 	// asked are variables that the server asked for.
 	asked []decoy.Var
+	// arguments are those that the server demands besides its command.
+	arguments []string
 	// script runs instead of the server.
 	script *packages.Script
 }
@@ -189,7 +191,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Arguments: how.arguments, Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}

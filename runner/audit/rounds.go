@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -225,7 +226,9 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 		how.standIns = missing(runs)
 	}
 	how.asked, how.neighbours = p.asked(first), first.sought
-	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) || !reflect.DeepEqual(how.asked, first.how.asked)
+	p.argue(&how, first, runs)
+	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) ||
+		!reflect.DeepEqual(how.asked, first.how.asked) || !slices.Equal(how.arguments, first.how.arguments)
 }
 
 // refusedMost reports whether fewer than half of the tools accepted a call, in at most half of the time: if the
@@ -237,7 +240,7 @@ func (p Plan) refusedMost(o observation) bool {
 
 // same returns a launch like the exercise.
 func (how launch) same() launch {
-	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, identity: how.identity}
+	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, arguments: how.arguments, identity: how.identity}
 }
 
 // in returns the run of a row; false if there is none.
@@ -275,7 +278,7 @@ func begin(how launch) string {
 	switch {
 	case how.moment != "":
 		return "start the server again, " + how.row().how
-	case how.standIns != nil || how.asked != nil:
+	case how.standIns != nil || how.asked != nil || how.arguments != nil:
 		return "start the server again, with what it says it lacks"
 	case how.discover:
 		return "start the server again, for the revision without a handshake"

@@ -24,6 +24,8 @@ var contents = []content{
 	{ending(`(?:MYSQL|MARIADB)\w*(?:URL|URI|DSN|STRING)`), "mysql://app:{a32}@db.example.com:3306/app", database},
 	{ending(`REDIS\w*(?:URL|URI)`), "redis://:{a32}@db.example.com:6379/0", database},
 	{ending(`(?:POSTGRES\w*|PG|DATABASE|DB|SQL)_?(?:URL|URI|DSN)|CONNECTION_?STRING|DSN`), "postgresql://app:{a32}@db.example.com:5432/app", database},
+	{ending(`(?:E?MAIL\w*|FROM|SENDER|RECIPIENT)_?ADDRESS`), "deploy@example.com", nil},
+	{ending(`(?:ALLOW\w*_)?(?:COMMANDS|PROGRAMS|EXECUTABLES)`), "ls,cat,echo", nil},
 	{ending(`(?:BASE_?)?(?:URL|URI)|ENDPOINT|SERVER|ADDRESS|ADDR|ORIGIN`), "https://{service}.example.com", nil},
 	{ending(`HOST|HOSTNAME|DOMAIN|SITE`), "{service}.example.com", nil},
 	{ending(`PORT`), "443", nil},

@@ -15,9 +15,9 @@ import (
 
 func TestParse(t *testing.T) {
 	for reference, want := range map[string]Package{
-		"npm:server": {NPM, "server", "", ""}, "npm:@scope/server@1.2.3-rc.1": {NPM, "@scope/server", "1.2.3-rc.1", ""}, "npm:server@latest": {NPM, "server", "latest", ""},
-		"pypi:mcp_server.time": {PyPI, "mcp_server.time", "", ""}, "pypi:server==1.0.post1": {PyPI, "server", "1.0.post1", ""},
-		"registry:io.github.somebody/server": {MCPRegistry, "io.github.somebody/server", "", ""}, "registry:com.example/a@1.0.0": {MCPRegistry, "com.example/a", "1.0.0", ""},
+		"npm:server": {Registry: NPM, Name: "server"}, "npm:@scope/server@1.2.3-rc.1": {Registry: NPM, Name: "@scope/server", Version: "1.2.3-rc.1"}, "npm:server@latest": {Registry: NPM, Name: "server", Version: "latest"},
+		"pypi:mcp_server.time": {Registry: PyPI, Name: "mcp_server.time"}, "pypi:server==1.0.post1": {Registry: PyPI, Name: "server", Version: "1.0.post1"},
+		"registry:io.github.somebody/server": {Registry: MCPRegistry, Name: "io.github.somebody/server"}, "registry:com.example/a@1.0.0": {Registry: MCPRegistry, Name: "com.example/a", Version: "1.0.0"},
 	} {
 		got, named, err := Parse(reference)
 		if err != nil || !named || got != want || got.String() != reference {

@@ -73,8 +73,12 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	if err := errors.Join(os.Mkdir(guarded, 0o755), os.WriteFile(filepath.Join(guarded, "sitecustomize.py"), []byte(hook), 0o644)); err != nil {
 		return i, nil, err
 	}
-	if err := runPython(ctx, dir, guarded, "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
-		"--only-binary", ":all:", "--report", said, "--", p.spec()); err != nil {
+	arguments := []string{"--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
+		"--only-binary", ":all:", "--report", said, "--", p.spec()}
+	if p.Besides != "" {
+		arguments = append(arguments, p.Besides)
+	}
+	if err := runPython(ctx, dir, guarded, "pip", arguments...); err != nil {
 		return i, nil, err
 	}
 	text, err := os.ReadFile(said)

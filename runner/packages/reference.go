@@ -28,6 +28,8 @@ type Package struct {
 	Version string
 	// SHA256 of the file of a bundle, in hexadecimal; "" where any will do.
 	SHA256 string
+	// Besides is a further requirement, of PyPI, which holds an older version of a dependency: see Installed.Older.
+	Besides string
 }
 
 // The forms of names and versions, none of which an installer reads as a flag, a path or a URL.

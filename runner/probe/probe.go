@@ -279,6 +279,8 @@ type Pollution struct {
 	Lines int
 	// Sample is the beginning of the first such line, at most 200 bytes.
 	Sample string
+	// Text has the beginning of all such lines, at most maxPollution bytes.
+	Text string
 	// Phase and Capability are those of the first answer after the first such
 	// line: the handshake for a banner.
 	Phase      report.Phase

@@ -307,6 +307,9 @@ func (w *wire) Fail(id string, why *transport.Error) {
 	w.deliver(received{err: err})
 }
 
+// maxPollution bounds how much of a stdout that is not MCP is kept, in bytes: a screen of usage.
+const maxPollution = 4 << 10
+
 func (w *wire) pollute(l transport.Line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -315,6 +318,9 @@ func (w *wire) pollute(l transport.Line) {
 			w.pollution.Sample, w.pollution.end = sample(l.Text), l.End
 		}
 		w.pollution.Lines++
+		if room := maxPollution - len(w.pollution.Text); room > 0 {
+			w.pollution.Text += string(l.Text[:min(len(l.Text), room)]) + "\n"
+		}
 	}
 	if w.instead == "" {
 		w.instead = sample(l.Text)

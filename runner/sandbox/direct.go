@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +17,7 @@ import (
 // direct returns the Spawn of the sandbox, where the tracer and its filter are
 // there before the server: nothing has to wait at a gate.
 func direct(command []string) shim.Spawn {
-	return func(stdio []*os.File, env []string) (*shim.StartBarrier, error) {
+	return func(stdio []*os.File, env, arguments []string) (*shim.StartBarrier, error) {
 		files := make([]*os.File, len(stdio))
 		for i, f := range stdio {
 			fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
@@ -32,7 +33,7 @@ func direct(command []string) shim.Spawn {
 		}
 		return &shim.StartBarrier{Abandon: abandon, Open: func(ptrace.Stops) (int, error) {
 			defer abandon()
-			return startCapless(command, files, env)
+			return startCapless(slices.Concat(command, arguments), files, env)
 		}}, nil
 	}
 }

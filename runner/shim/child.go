@@ -27,7 +27,7 @@ const (
 // Gated returns the Spawn of an audit Pod: it starts the process that becomes
 // the server (self run with args) early, so that a tracer can attach to it.
 func Gated(self string, args []string) Spawn {
-	return func(stdio []*os.File, env []string) (*StartBarrier, error) {
+	return func(stdio []*os.File, env, arguments []string) (*StartBarrier, error) {
 		barrierRead, barrierWrite, err := os.Pipe()
 		if err != nil {
 			return nil, fmt.Errorf("make the barrier: %w", err)
@@ -37,7 +37,7 @@ func Gated(self string, args []string) Spawn {
 			closeAll([]*os.File{barrierRead, barrierWrite})
 			return nil, fmt.Errorf("make the barrier: %w", err)
 		}
-		process, err := os.StartProcess(self, append([]string{self}, args...), &os.ProcAttr{
+		process, err := os.StartProcess(self, slices.Concat([]string{self}, args, arguments), &os.ProcAttr{
 			Env:   env,
 			Files: append(append([]*os.File{}, stdio...), barrierRead, statusWrite),
 			Sys:   &syscall.SysProcAttr{Setpgid: true},

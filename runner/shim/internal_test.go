@@ -81,7 +81,9 @@ func TestTheShimKeepsToTheOrder(t *testing.T) {
 		if err := send(a, first); err != nil {
 			t.Fatal(err)
 		}
-		spawn := func([]*os.File, []string) (*StartBarrier, error) { return nil, fmt.Errorf("nothing is to be spawned") }
+		spawn := func([]*os.File, []string, []string) (*StartBarrier, error) {
+			return nil, fmt.Errorf("nothing is to be spawned")
+		}
 		if code := Supervise(b, spawn); code != 0 {
 			t.Errorf("after %q: exit code %d, with nothing running", first.Kind, code)
 		}

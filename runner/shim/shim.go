@@ -78,6 +78,8 @@ type Setup struct {
 	// Set has the same, in place of set ones.
 	Env []string `json:"env,omitempty"`
 	Set []string `json:"set,omitempty"`
+	// Arguments come after those of the command.
+	Arguments []string `json:"arguments,omitempty"`
 	// Files are put below /tmp and each existing one of Dirs, unless they exist. Dirs
 	// are absolute.
 	Files []inputs.File `json:"files,omitempty"`

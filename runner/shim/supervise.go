@@ -44,9 +44,9 @@ type StartBarrier struct {
 	Abandon func()
 }
 
-// Spawn makes the barrier for one run of the server, with its standard streams and
-// its environment.
-type Spawn func(stdio []*os.File, env []string) (*StartBarrier, error)
+// Spawn makes the barrier for one run of the server, with its standard streams,
+// its environment, and arguments after those of its command.
+type Spawn func(stdio []*os.File, env, arguments []string) (*StartBarrier, error)
 
 // Supervise serves one runner on conn until it hangs up, and returns the shim's
 // exit code: 0 if no run was left, the server's own status (128 + signal if it was
@@ -148,7 +148,7 @@ func (s *supervisor) setup(o order) error {
 		}
 		env = searched(env)
 	}
-	barrier, err := s.spawn(o.files, env)
+	barrier, err := s.spawn(o.files, env, o.Setup.Arguments)
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
