@@ -16,7 +16,7 @@ func (r *reader) conceals(all []sentence, i int) verdict {
 			continue
 		}
 		switch {
-		case silence[t.Text] && s.negated(j) && s.keepsFromUser(j):
+		case silence[t.Text] && s.negated(j) && s.keepsFromUser(j) && !s.discerns(j):
 			return verdict{confidence: 0.9}
 		case hide[t.Text] && s.from(j, "from") && s.ordersAt(j):
 			return verdict{confidence: 0.9}
@@ -26,6 +26,16 @@ func (r *reader) conceals(all []sentence, i int) verdict {
 	}
 	return verdict{}
 }
+
+// discerns matches "cannot tell who that user is": to tell is to find out there.
+func (s *sentence) discerns(i int) bool {
+	return s.text(i) == "tell" && interrogative[s.text(i+1)] && s.any(i-3, i-1, unable)
+}
+
+var (
+	interrogative = words.SetOf("who", "which", "whether", "if", "what", "where", "how", "why", "apart")
+	unable        = words.SetOf("cannot", "can't", "cant", "can", "couldn't", "unable", "could")
+)
 
 // negated reports a negation before token i: "do not tell", "without telling".
 func (s *sentence) negated(i int) bool {

@@ -116,9 +116,9 @@ func FamilyOf(tools []string) string {
 	return family
 }
 
-// has reports whether a name belongs to a tool or prompt of the server.
+// has reports whether a name belongs to a tool or prompt of the server, with or without their common prefix.
 func (c Context) has(name string) bool {
-	return c.Tools.Has(name) || c.Family != "" && strings.HasPrefix(name, c.Family)
+	return c.Tools.Has(name) || c.Family != "" && (strings.HasPrefix(name, c.Family) || c.Tools.Has(c.Family+name))
 }
 
 // Names is a set of names that ignores case, hyphens and underscores: a text may write

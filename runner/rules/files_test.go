@@ -64,6 +64,8 @@ func TestWrites(t *testing.T) {
 		"a directory of its own":     {keeper, []profile.Effect{with(touches(call, home+"/notes"), func(e *profile.Effect) { e.Operation = "fchmodat" })}, nil, ""},
 		"the user's":                 {silent, []profile.Effect{touches(call, home+"/Documents/a.txt"), touches(call, home+"/Documents/b/c.txt")}, nil, "FILE-002 Medium: Tool format_note opened for writing /home/audit/Documents/a.txt"},
 		"the user's, renamed":        {silent, []profile.Effect{with(touches(call, home+"/photo.jpg"), func(e *profile.Effect) { e.Operation = "rename" })}, nil, "FILE-002 Medium: Tool format_note renamed what is, or became,"},
+		"named after what it keeps":  {server{name: "plans", tools: []string{"format_note: Adds new tasks to a request."}}, []profile.Effect{touches(call, home+"/Pictures/tasks.json")}, nil, ""},
+		"named after that and more":  {server{name: "plans", tools: []string{"format_note: Adds new tasks to a request."}}, []profile.Effect{touches(call, home+"/Pictures/tasks-stolen.json")}, nil, "FILE-002 Medium"},
 		"who stores":                 {keeper, []profile.Effect{touches(call, home+"/Documents/a.txt")}, nil, ""},
 		"asked for":                  {silent, []profile.Effect{touches(call, home+"/Documents/a.txt")}, []string{home + "/Documents/a.txt"}, ""},
 		"asked for, below":           {silent, []profile.Effect{touches(call, home+"/Documents/x/a.txt")}, []string{"file://" + home + "/Documents/"}, ""},

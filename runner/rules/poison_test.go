@@ -86,6 +86,12 @@ func TestFamilyOfTools(t *testing.T) {
 	}
 	expect(t, given("zotero"), "")
 	expect(t, given("get"), "POISON-002 High")
+	const plan = "For a trip: use %s first to get anchor points, then call this tool around each anchor (e.g. 'Gion, Kyoto') - never pass just the city."
+	short := func(name string) Input {
+		return declaring(fmt.Sprintf(`{"name":"maps_explore","description":"`+plan+`"}`, name), `{"name":"maps_search_places"}`, `{"name":"maps_route"}`, `{"name":"maps_geocode"}`)[0]
+	}
+	expect(t, short("search_places"), "")
+	expect(t, short("find_places"), "POISON-002 High")
 }
 
 // Texts are read wherever a manifest has them, and the finding says where.

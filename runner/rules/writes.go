@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -67,9 +68,15 @@ func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bo
 	case home:
 		d.severity = report.SeverityMedium
 		d.message = sentence("%s, in the user's home; nothing in its declaration speaks of storing anything", did)
-		return len(covering.Files) == 0 && !covering.Mentions(storing...) && !covering.Mentions(nameWords(firstOf(inside))...)
+		return len(covering.Files) == 0 && !covering.Mentions(storing...) && !covering.Mentions(nameWords(firstOf(inside))...) && !namedAfter(covering, inside)
 	}
 	return false
+}
+
+// namedAfter reports whether a file is named after what a declaration speaks of, as tasks.json of a tool that adds tasks.
+func namedAfter(covering scope.Declaration, file string) bool {
+	about := nameWords(strings.TrimSuffix(path.Base(file), path.Ext(file)))
+	return len(about) > 0 && !slices.ContainsFunc(about, func(word string) bool { return !covering.Mentions(word) })
 }
 
 // aboutFiles are words by which a declaration speaks of the user's files.
