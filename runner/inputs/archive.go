@@ -2,7 +2,9 @@ package inputs
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -37,6 +39,9 @@ var Archives = []Archive{
 	{"as a file with an absolute path in a compressed archive (tar)", ".tar.gz", packTarball, "/"},
 	{"as a file behind a link in an archive (tar)", ".tar", packLink, "/"},
 	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", packLinkBall, "/"},
+	{"as a file behind a relative link in an archive (tar)", ".tar", packLink, Up},
+	{"as a file behind a relative link in a compressed archive (tar)", ".tar.gz", packLinkBall, Up},
+	{"as a file behind a link in an archive (ZIP)", ".zip", packZIPLink, "/"},
 	{`as a file with "....//" in an archive (ZIP)`, ".zip", packZIP, doubled},
 	{`as a file with "....//" in a compressed archive (tar)`, ".tar.gz", packTarball, doubled},
 	{`as a file with "..\" in an archive (ZIP)`, ".zip", packZIP, strings.ReplaceAll(Up, "/", `\`)},
@@ -87,6 +92,19 @@ func packLink(f part) []byte {
 	_ = w.Flush()                                                                                                  // as above
 	// Without its own end the archive goes on with the file.
 	return append(packed.Bytes(), tarred(part{link + "/" + path.Base(f.name), f.content})...)
+}
+
+// packZIPLink does the same in a ZIP archive, in which the target of a link is the content of a file.
+func packZIPLink(f part) []byte {
+	var packed bytes.Buffer
+	w, link := zip.NewWriter(&packed), zip.FileHeader{Name: "shelf-" + path.Base(path.Dir(f.name))}
+	link.SetMode(fs.ModeSymlink | 0o777)
+	to, _ := w.CreateHeader(&link) // to memory: no error
+	_, _ = to.Write([]byte(path.Dir(f.name)))
+	to, _ = w.Create(link.Name + "/" + path.Base(f.name))
+	_, _ = to.Write([]byte(f.content))
+	_ = w.Close()
+	return packed.Bytes()
 }
 
 func packLinkBall(f part) []byte { return gzipped(packLink(f)) }

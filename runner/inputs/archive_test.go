@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ func TestArchives(t *testing.T) {
 			}
 		}
 		if dir, linked := links[path.Dir(last)]; linked {
+			if !path.IsAbs(dir) {
+				dir = path.Join("/tmp/unpacked", dir)
+			}
 			last = dir + "/" + path.Base(last)
 		} else if last = strings.ReplaceAll(strings.ReplaceAll(last, "....//", "../"), `\`, "/"); !path.IsAbs(last) {
 			last = path.Join("/tmp/unpacked", last)
@@ -40,7 +44,16 @@ func entries(t *testing.T, ending string, packed []byte) (all []*tar.Header) {
 			t.Fatal(err)
 		}
 		for _, f := range r.File {
-			all = append(all, &tar.Header{Name: f.Name})
+			h := &tar.Header{Name: f.Name}
+			if f.Mode()&fs.ModeSymlink != 0 {
+				file, err := f.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				to, _ := io.ReadAll(file)
+				h.Typeflag, h.Linkname = tar.TypeSymlink, string(to)
+			}
+			all = append(all, h)
 		}
 		return all
 	}
