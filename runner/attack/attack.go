@@ -67,6 +67,8 @@ type Attempt struct {
 	Parse  Parse
 	// Operator: the value is an object with an operator of MongoDB, where the schema has a text.
 	Operator bool
+	// Listed: Field has the name of the program in Value, and a list beside it its arguments.
+	Listed bool
 	// Field is the path in the arguments, as in rules.Argument. Place is unique: a URI has one
 	// for each variable of its template.
 	Field, Place string
@@ -170,6 +172,8 @@ type form struct {
 	key         bool
 	// object: the payload is a JSON object, where the schema has a text.
 	object bool
+	// list takes the words of the value behind the first, which is the name of a program.
+	list *field
 	// under is the path of keys at which the payload stands, in an object that takes any keys.
 	under   []string
 	parse   Parse
@@ -197,7 +201,7 @@ func (p Plan) Against(t Target) *Series {
 	if t.Of.Kind == report.CapabilityResource {
 		return p.series(t, pathSteps(fields, seen))
 	}
-	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
+	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
 	}
@@ -281,6 +285,12 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			written = json.RawMessage(text)
 		}
 		arguments, ok := at.set(s.target.Honest, written)
+		if list := next.form.list; list != nil {
+			words := wordsOf(value)
+			if arguments, ok = at.set(s.target.Honest, words[0]); ok {
+				arguments, ok = list.set(arguments, words[1:])
+			}
+		}
 		if !ok {
 			continue
 		}
@@ -288,7 +298,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
 			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
-			Sibling: next.form.sibling, Neighbour: next.form.neighbour, Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object,
+			Sibling: next.form.sibling, Neighbour: next.form.neighbour, Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object, Listed: next.form.list != nil,
 		}
 		if a.Family == Egress {
 			a.Aim, a.Alone, a.Allowed = next.form.aim, next.form.alone, next.form.allowed

@@ -218,6 +218,39 @@ func TestRunners(t *testing.T) {
 	}
 }
 
+// TestListedRunners: the arguments of such a program are a list beside its name.
+func TestListedRunners(t *testing.T) {
+	schema := `{"properties":{"run":{"type":"object","properties":{"program":{"enum":["ls","find","git"],"type":"string"},"args":{"type":"array","items":{"type":"string"}}}}}}`
+	want := []string{
+		`{"run":{"args":[".","-maxdepth","0","-exec","./marlow-run-cN","{}","+"],"program":"find"}}`,
+		`{"run":{"args":["-c","alias.marlow=!./marlow-run-cN","marlow"],"program":"git"}}`,
+	}
+	for _, honest := range []string{`{"run":{"program":"ls","args":["-l"]}}`, `{"run":{"program":"ls"}}`} {
+		var got []string
+		for _, a := range against(Plan{}, Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest), Said: schema}) {
+			if a.Listed {
+				got = append(got, strings.ReplaceAll(string(a.Arguments), "-c"+strconv.Itoa(a.Call), "-cN"))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", honest, got)
+		}
+	}
+}
+
+// TestEnvironmentLists: a list of variables has those that programs obey.
+func TestEnvironmentLists(t *testing.T) {
+	schema := `{"properties":{"env":{"type":["null","array"],"items":{"type":"string"},"description":"NAME=VALUE, e.g. LANG=C"},"target":{"type":"string"}}}`
+	for _, honest := range []string{`{"target":"all","env":["LANG=C"]}`, `{"target":"all"}`} {
+		made := against(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, Target{Of: tool, Schema: json.RawMessage(schema), Honest: json.RawMessage(honest)})
+		if !slices.ContainsFunc(made, func(a Attempt) bool {
+			return strings.HasPrefix(string(a.Arguments), `{"env":["BASH_ENV=$(./marlow-run-c`)
+		}) {
+			t.Errorf("%s: no variable that a shell obeys", honest)
+		}
+	}
+}
+
 // TestNear: beside the directory that an honest value lies in there are others, and in it a link.
 func TestNear(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -47,6 +47,7 @@ var codeForms = []form{
 	evaluated("behind a double quote, as an expression of Python", `"+str(`+strings.ReplaceAll(python, `"`, "'")+`)+"`),
 	evaluated("in a template of JavaScript", "${"+javaScript+"}"),
 	evaluated("in a template of Jinja", `{{ cycler.__init__.__globals__.os.open("@",0) }}`),
+	evaluated("in a statement of Jinja", `{% set note = cycler.__init__.__globals__.os.open("@",0) %}`),
 	evaluated("as a call of open", `open("@")`),
 	evaluated("as an expression of JavaScript for a context of its own", machine),
 	evaluated("as YAML of Python", `!!python/object/apply:builtins.open ["@"]`),
@@ -139,7 +140,7 @@ func codeSteps(fields []field) (all []step) {
 }
 
 // openers open a placeholder in languages of templates.
-var openers = []string{"{{", "<%", "${"}
+var openers = []string{"{{", "{%", "<%", "${"}
 
 // notation is 0 for an expression in the placeholder of a template that the honest value or the description of its field
 // shows, or else 1.

@@ -29,28 +29,35 @@ var obeyed = []struct{ variable, value string }{
 // forEnvironment matches names of fields for the environment of a program.
 var forEnvironment = lazyregexp.New(`(?i)(?:^|[_.-])env(?:iron(?:ment)?)?(?:[_-]?var(?:iable)?s?)?$`)
 
-// environmentSteps returns the attempts with environment variables, for a field that takes any.
+// environmentSteps returns the attempts with environment variables, for a field that takes any: an object, or a list of
+// texts such as LANG=C.
 func environmentSteps(fields []field, seen Seen) (all []step) {
 	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
 		return nil // its purpose is to run commands
 	}
 	for _, f := range fields {
 		last := len(f.steps) - 1
-		if last < 1 || f.number || !seen.Programs || !forEnvironment.MatchString(above(f.name)) {
+		if last < 1 || f.number || f.next || !seen.Programs {
 			continue
 		}
-		if _, isKey := f.steps[last].(string); !isKey || !f.free {
-			continue
+		_, isKey := f.steps[last].(string)
+		switch {
+		case isKey && f.free && forEnvironment.MatchString(above(f.name)):
+			for _, each := range obeyed {
+				at := f
+				at.name = above(f.name) + "." + each.variable
+				at.steps = append(append([]any{}, f.steps[:last]...), each.variable)
+				all = append(all, step{family: Command, form: variable(each.value), field: at})
+			}
+			return all
+		case !isKey && f.text && forEnvironment.MatchString(strings.TrimSuffix(f.name, "[0]")):
+			for _, each := range obeyed {
+				all = append(all, step{family: Command, form: variable(each.variable + "=" + each.value), field: f})
+			}
+			return all
 		}
-		for _, each := range obeyed {
-			at := f
-			at.name = above(f.name) + "." + each.variable
-			at.steps = append(append([]any{}, f.steps[:last]...), each.variable)
-			all = append(all, step{family: Command, form: variable(each.value), field: at})
-		}
-		break
 	}
-	return all
+	return nil
 }
 
 // above returns the path of the parent of a field.

@@ -46,6 +46,23 @@ func Shares(user, target json.RawMessage, attacked string) (json.RawMessage, boo
 	return user, shared > 0 && (attacked != "" || shared < len(kept))
 }
 
+// Follows returns the arguments of a user's honest call with the name of its file replaced by the one that the target's
+// call has given to something in the same directory, perhaps a link. false if there is none besides the attacked field.
+func (p Plan) Follows(user, t Target, attacked string) (json.RawMessage, bool) {
+	named := fieldsOf(t, p.Seen[t.Of], p.Dirs)
+	for _, u := range fieldsOf(user, p.Seen[user.Of], p.Dirs) {
+		if u.dir == "" || !u.text {
+			continue
+		}
+		for _, f := range named {
+			if _, isKey := f.key(); isKey && f.name != attacked && f.dir == u.dir && bare.MatchString(f.value) {
+				return u.set(user.Honest, f.value)
+			}
+		}
+	}
+	return nil, false
+}
+
 // key returns the key of a text in an object; false for other fields.
 func (f field) key() (string, bool) {
 	name, isKey := f.steps[len(f.steps)-1].(string)

@@ -34,6 +34,10 @@ var pathForms = []form{
 	leading(`by "%252e%252e%252f"`, func(_, to string) string {
 		return strings.ReplaceAll(encoded.Replace(inputs.Up)+strings.ReplaceAll(to[1:], "/", "%2f"), "%", "%25")
 	}),
+	leading(`by "....%2f%2f"`, func(_, to string) string {
+		return strings.ReplaceAll(inputs.Up, "../", "....%2f%2f") + strings.ReplaceAll(to[1:], "/", "%2f")
+	}),
+	leading("as an absolute path with encoded slashes", func(_, to string) string { return strings.ReplaceAll(to, "/", "%2f") }),
 	leading(`by "./.."`, func(_, to string) string { return "./" + inputs.Up + to[1:] }),
 	leading(`by "..\\"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up+to[1:], "/", `\`) }),
 	leading(`by "%2e%2e/"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, ".", "%2e") + to[1:] }),

@@ -68,6 +68,41 @@ func runnerSteps(fields []field, text string) (all []step) {
 	return all
 }
 
+// listSteps returns the same attempts for the arguments of a program in a list, beside the field of the program.
+func listSteps(fields []field, text string) (all []step) {
+	for _, list := range fields {
+		last := len(list.steps) - 1
+		if at, isIndex := list.steps[last].(int); !isIndex || at != 0 || !list.text {
+			continue
+		}
+		list.name, list.steps, list.ahead = strings.TrimSuffix(list.name, "[0]"), list.steps[:last], nil
+		for _, program := range fields {
+			if _, known := runners[program.core()]; above(program.name) != above(list.name) || !known && !forProgram.MatchString(program.name) {
+				continue
+			}
+			for _, s := range runnerSteps([]field{{name: "command", text: true, value: program.value}}, text) {
+				s.field, s.form.list = program, &list
+				all = append(all, s)
+			}
+			return all
+		}
+	}
+	return nil
+}
+
+// forProgram matches names of fields for the name of a program.
+var forProgram = lazyregexp.New(`(?i)(?:^|[._])(?:program|binary|executable|command|cmd|tool|exe)(?:_?name)?$`)
+
+// wordsOf splits a pattern of runners into words.
+func wordsOf(command string) (all []string) {
+	for _, w := range quotedWord.FindAllString(command, maxWords) {
+		all = append(all, strings.Trim(w, "'"))
+	}
+	return all
+}
+
+var quotedWord = lazyregexp.New(`'[^']*'|[^\s']+`)
+
 // runner is a form with a pattern, in which "!!" stands for "!" and the program.
 func runner(name, pattern string) form {
 	return form{name: "as an argument of " + name, write: func(f field, m inputs.Mark, _ int) string {

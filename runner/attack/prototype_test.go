@@ -19,6 +19,12 @@ func TestPollutions(t *testing.T) {
 			`{"other":"x","settings":"{\"__proto__\":{\"person\":\"marlow-c2\",\"settings\":\"{\\\"marlow-c2\\\":\\\"1\\\"}\"},\"a\":\"b\"}"}`},
 		"a way to a key": {`{"properties":{"key":{"type":"string"},"value":{"type":"string"}}}`, `{"key":"ui.theme","value":"dark","other":"x"}`,
 			`{"key":"__proto__.key","other":"x","value":"marlow-c2"}`},
+		"a way to a key in an object": {`{"properties":{"change":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}}}}}`, `{"change":{"key":"ui.theme","value":"dark"},"other":"x"}`,
+			`{"change":{"key":"__proto__.key","value":"marlow-c5"},"other":"x"}`},
+		"a way to a key in a list": {`{"properties":{"changes":{"type":"array","items":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}}}}}}`, `{"changes":[{"key":"ui.theme","value":"dark"}]}`,
+			`{"changes":[{"key":"__proto__.key","value":"marlow-c2"}]}`},
+		"a way to a key that is left out": {`{"properties":{"change":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}}}}}`, `{"other":"x"}`,
+			`{"change":{"key":"__proto__.key","value":"marlow-c5"},"other":"x"}`},
 		"a key without a value": {`{"properties":{"key":{"type":"string"}}}`, `{"key":"ui.theme"}`, ""},
 		"a text":                {`{"properties":{"settings":{"type":"string"}}}`, `{"settings":"a"}`, ""},
 		"a list":                {`{"properties":{"settings":{"type":"array"}}}`, `{"settings":["a"]}`, ""},
@@ -31,12 +37,31 @@ func TestPollutions(t *testing.T) {
 			if len(all) == 0 && tc.want == "" {
 				return
 			}
+			if len(all) == 2*PollutionForms { // for the object, and for a key in it
+				all = all[PollutionForms:]
+			}
 			if len(all) != PollutionForms || !all[0].Control || all[1].Control || string(all[1].Arguments) != tc.want || strings.Contains(string(all[1].Without), all[1].Field) {
 				t.Fatalf("calls %+v, want %s", all, tc.want)
 			}
-			if control := string(all[0].Arguments); strings.Contains(control, "proto") || !strings.Contains(control, "marlow-c1") {
+			if control := string(all[0].Arguments); strings.Contains(control, "proto") || !strings.Contains(control, all[0].Mark) {
 				t.Errorf("control %s", control)
 			}
 		})
+	}
+}
+
+// TestStrayed: a member that no tool makes, with the mark as its value, was inherited.
+func TestStrayed(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"content":[{"type":"text","text":"ok"}],"key":"marlow-c2"}`:                      true,
+		`{"content":[],"isError":true,"key":"marlow-c2"}`:                                  true,
+		`{"content":[],"key":"marlow-c1"}`:                                                 false,
+		`{"content":[],"structuredContent":{"key":"marlow-c2"},"_meta":{"a":"marlow-c2"}}`: false,
+		`{"content":[{"type":"text","text":"marlow-c2"}],"meta":{"key":"marlow-c2"}}`:      false,
+		``: false,
+	} {
+		if got := Strayed(json.RawMessage(result), "marlow-c2"); got != want {
+			t.Errorf("%s: %v", result, got)
+		}
 	}
 }

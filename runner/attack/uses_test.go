@@ -55,10 +55,36 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestFollows: the name that a target gives to something in the directory of its user's file is passed on.
+func TestFollows(t *testing.T) {
+	reader := report.Capability{Kind: report.CapabilityTool, Name: "read"}
+	for name, tc := range map[string]struct {
+		made           []string
+		attacked, want string
+	}{
+		"a link in the same directory": {[]string{"/srv/assets/brand.svg"}, "asset", `{"name":"brand.svg"}`},
+		"the attacked name":            {[]string{"/srv/assets/brand.svg"}, "alias", ""},
+		"in another directory":         {[]string{"/srv/links/brand.svg"}, "asset", ""},
+		"nothing that was touched":     {nil, "asset", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Plan{Seen: map[report.Capability]Seen{tool: {Files: tc.made}, reader: {Files: []string{"/srv/assets/logo.svg"}}}}
+			got, ok := p.Follows(Target{Of: reader, Honest: json.RawMessage(`{"name":"logo.svg"}`)}, Target{Of: tool, Honest: json.RawMessage(`{"alias":"brand.svg","asset":"logo.svg"}`)}, tc.attacked)
+			if ok != (tc.want != "") || ok && string(got) != tc.want {
+				t.Errorf("Follows = %s, %v, want %q", got, ok, tc.want)
+			}
+		})
+	}
+}
+
 // TestNotation: a description that shows a placeholder has the expressions in one tried first.
 func TestNotation(t *testing.T) {
 	fields := fieldsOf(Target{Of: tool, Schema: json.RawMessage(`{"properties":{"body":{"type":"string","description":"Text with <%= name %>"}}}`), Honest: json.RawMessage(`{"body":"Hello"}`)}, Seen{}, nil)
 	if got := codeSteps(fields)[0].form.name; got != "in a template of EJS" {
+		t.Errorf("first comes the form %s", got)
+	}
+	fields = fieldsOf(Target{Of: tool, Schema: json.RawMessage(`{"properties":{"label":{"type":"string","description":"Text with {% if done %}"}}}`), Honest: json.RawMessage(`{"label":"ready"}`)}, Seen{}, nil)
+	if got := codeSteps(fields)[0].form.name; got != "in a statement of Jinja" {
 		t.Errorf("first comes the form %s", got)
 	}
 }
