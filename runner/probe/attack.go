@@ -144,7 +144,11 @@ func (s *session) follow(ctx context.Context, each *attacked, behind []*attacked
 		}
 		s.followed++
 		call := user.again
-		if linked, ok := attack.Shares(call.Arguments, a.Arguments, a.Field); ok {
+		linked, ok := attack.Shares(call.Arguments, a.Arguments, a.Field)
+		if !ok && a.Family == attack.Path {
+			linked, ok = s.options.Attack.Follows(s.prey(user), s.prey(each.target), a.Field)
+		}
+		if ok {
 			call = inputs.Case{Arguments: linked, Shape: inputs.ShapeInvalid}
 		}
 		if _, err := s.call(ctx, user, call); err != nil {
@@ -201,17 +205,23 @@ func (s *session) users(t *target, all []*target, preys map[*target]attack.Targe
 	}
 	for _, other := range all {
 		if other != t && other.of.Kind == report.CapabilityTool && other.form != nil && !other.excluded() && other.answered > 0 && !other.out && !other.task &&
-			len(users) < maxFollowers && (other.rank.effect <= creates && s.options.Attack.Uses(preys[other], preys[t]) || t.stores(other)) {
+			len(users) < maxFollowers && (other.rank.effect <= creates && s.options.Attack.Uses(preys[other], preys[t]) || s.stores(t, other, preys)) {
 			users = append(users, other)
 		}
 	}
 	return users
 }
 
-// stores reports whether a target may store something that another one uses under the same id.
-func (t *target) stores(other *target) bool {
+// stores reports whether a target may store something that another one uses under the same id, or the same name of a file.
+func (s *session) stores(t, other *target, preys map[*target]attack.Target) bool {
+	if t.rank.effect <= reads || t.rank.effect > changes || other.rank.effect > changes {
+		return false
+	}
 	_, shares := attack.Shares(other.again.Arguments, t.again.Arguments, "")
-	return shares && reads < t.rank.effect && t.rank.effect <= changes && other.rank.effect <= changes
+	if !shares {
+		_, shares = s.options.Attack.Follows(preys[other], preys[t], "")
+	}
+	return shares
 }
 
 // excluded reports whether a target is not to be called at all: what nobody calls here has no guards

@@ -100,7 +100,7 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 		result := manifest.Object(raw)
 		if manifest.Text(result["resultType"]) != "input_required" {
 			if string(result["isError"]) == "true" {
-				return reply{text: said(raw)}, nil
+				return reply{text: said(raw), result: raw}, nil
 			}
 			return reply{accepted: result != nil, result: raw}, nil
 		}

@@ -37,25 +37,39 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 			continue
 		}
 		calls := s.options.Attack.Pollutions(s.prey(each.target), names, next)
-		if len(calls) < attack.PollutionForms {
+		if len(calls) == 0 {
 			continue
 		}
 		tried++
-		if err := s.polluteBy(ctx, each, calls, s.askedBehind(all, each)); err != nil {
-			return onlyFatal(err)
+		for place := range slices.Chunk(calls, attack.PollutionForms) {
+			if err := s.polluteBy(ctx, each, place, s.askedBehind(all, each)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// polluteBy makes the calls of one target.
+// polluteBy makes the calls for one place. A server whose objects have members that no code gave them may answer nothing
+// any more, so it is started again for what else is tried: the error is errGone.
 func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.Pollution, asked []*attacked) error {
 	demanded := false
 	for _, c := range calls {
-		by, answer, complete, err := s.polluted(ctx, each, asked, c)
+		got, err := s.callWith(ctx, each, c.Arguments)
+		member := err == nil && attack.Strayed(got.result, c.Mark)
+		by, answer, complete := each, beginning(string(got.result), maxSample), false
+		if err == nil && !member {
+			by, answer, complete, err = s.polluted(ctx, each, asked, c)
+		}
 		switch {
+		case onlyFatal(err) != nil || err != nil && c.Control:
+			return onlyFatal(err)
 		case err != nil:
-			return err
+			if said, refused := s.refusesTools(ctx, each.of); refused {
+				s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: each.of, Answer: beginning(said, maxSample), Deaf: true})
+			}
+			s.result.Attacks.Ended = each.of
+			return errGone
 		case by != nil && c.Control:
 			return nil // what is kept shows nothing
 		case c.Control:
@@ -65,19 +79,23 @@ func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.
 			by = each
 		}
 		if by != nil {
-			s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer})
-			return nil // once is enough
+			s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer, Member: member})
+			s.result.Attacks.Ended = each.of
+			return errGone
 		}
 	}
 	return nil
 }
 
-// polluted makes one such call and those after it. by is the target whose answer has the mark, nil if none has. answer is
+// refusesTools reports whether a request for the list of tools, which the server has answered before, is refused, and why.
+func (s *session) refusesTools(ctx context.Context, of report.Capability) (said string, refused bool) {
+	_, err := s.request(ctx, report.PhaseCall, of, "tools/list", nil)
+	return refusal(err)
+}
+
+// polluted makes the calls after such a call. by is the target whose answer has the mark, nil if none has. answer is
 // the one with the mark, or else that of the target itself, and complete whether that accepted a call without the argument.
 func (s *session) polluted(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (by *attacked, answer string, complete bool, err error) {
-	if _, err = s.callWith(ctx, each, c.Arguments); err != nil {
-		return nil, "", false, err
-	}
 	for _, other := range append([]*attacked{each}, asked...) {
 		arguments := json.RawMessage("{}")
 		if other == each {

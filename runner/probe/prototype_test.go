@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 )
@@ -94,6 +95,44 @@ func TestPollutedArgument(t *testing.T) {
 			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, Given: map[string]json.RawMessage{"set": json.RawMessage(`{"key":"ui.theme","value":"red"}`)}}
 			if got := f.probe(t, options).Polluted; (len(got) == 1) != tc.found {
 				t.Errorf("polluted are %+v", got)
+			}
+		})
+	}
+}
+
+// TestPollutedResult: the result of the polluting call shows what all objects have, or its server refuses all requests
+// then. The server is started again, because what else is tried there shows nothing.
+func TestPollutedResult(t *testing.T) {
+	set := `{"name":"set","inputSchema":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}},"required":["key","value"]}}`
+	for name, tc := range map[string]struct{ shows, member, deaf bool }{
+		"in the result": {true, true, false},
+		"by silence":    {false, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			polluted := false
+			f := &fake{on: map[string]func(*fake, map[string]any) any{
+				"tools/list": func(f *fake, _ map[string]any) any {
+					if polluted && !tc.shows {
+						return rpcFailure{-32700, "invalid message"}
+					}
+					return tools(set)
+				},
+				"tools/call": func(_ *fake, params map[string]any) any {
+					arguments, _ := params["arguments"].(map[string]any)
+					if polluted = polluted || arguments["key"] == "__proto__.key"; polluted && !tc.shows {
+						return nil
+					}
+					result := content("done")
+					if polluted {
+						result.(map[string]any)["key"] = arguments["value"]
+					}
+					return result
+				},
+			}}
+			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, CallTimeout: 200 * time.Millisecond, Given: map[string]json.RawMessage{"set": json.RawMessage(`{"key":"ui.theme","value":"red"}`)}}
+			got := f.probe(t, options)
+			if len(got.Polluted) != 1 || got.Polluted[0].Member != tc.member || got.Polluted[0].Deaf != tc.deaf || got.Attacks.Ended.Name != "set" || len(got.Attempts) > 0 {
+				t.Errorf("polluted are %+v, attacks %+v", got.Polluted, got.Attacks)
 			}
 		})
 	}
