@@ -38,7 +38,7 @@ var secrets = []Secret{
 	{What: "SSH configuration", below: []string{"/.ssh/"}, Topics: SSHTopics},
 	{What: "AWS credentials", below: []string{"/.aws/"}, Topics: []string{"aws", "s3", "ec2", "bedrock", "dynamodb", "lambda", "cloudwatch"}},
 	{What: "Azure credentials", below: []string{"/.azure/"}, Topics: []string{"azure"}},
-	{What: "Google Cloud credentials", below: []string{"/.config/gcloud/"}, Topics: []string{"gcloud", "gcp", "google", "bigquery", "firestore"}},
+	{What: "Google Cloud credentials", below: []string{"/.config/gcloud/"}, Topics: []string{"gcloud", "gsutil", "gcp", "google", "bigquery", "firestore"}},
 	{What: "a kubeconfig", below: []string{"/.kube/"}, bases: []string{"kubeconfig"}, Topics: KubeTopics},
 	{What: "a service-account token", below: []string{"/secrets/kubernetes.io/serviceaccount/"}, Topics: KubeTopics},
 	{What: "registry credentials", below: []string{"/.docker/config.json", "/containers/auth.json"},

@@ -28,6 +28,10 @@ func TestAttackedCommands(t *testing.T) {
 	}
 	texted := try(6, "command", true, true)
 	texted.Answer = "Error: the command is not allowed"
+	listed := func(a attack.Attempt, answer string) attack.Attempt {
+		a.Listed, a.Answer = true, answer
+		return a
+	}
 	limited := server{name: "sh", tools: []string{"format_note: Runs a shell command. Only ls, pwd and date are allowed."}}
 	for name, tc := range map[string]struct {
 		server   server
@@ -35,16 +39,18 @@ func TestAttackedCommands(t *testing.T) {
 		ran      []int
 		want     string
 	}{
-		"not run":                    {silent, []attack.Attempt{try(7, "branch", false, true)}, nil, ""},
-		"run":                        {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{7}, `EXEC-002 High: Tool format_note ran a command that stood in its argument "branch", behind a semicolon`},
-		"of no attempt":              {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{8}, ""},
-		"told to":                    {shelly, []attack.Attempt{try(6, "command", true, true), try(7, "command", false, true)}, []int{6, 7}, ""},
-		"typed into a terminal":      {shelly, []attack.Attempt{try(6, "text", true, true), try(7, "text", false, true)}, []int{7}, ""},
-		"past a refusal":             {shelly, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
-		"past a refusal in a text":   {shelly, []attack.Attempt{texted, try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
-		"past what it says":          {limited, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, `EXEC-002 Critical: Tool format_note ran a command`},
-		"although it says otherwise": {limited, []attack.Attempt{try(6, "command", true, true)}, []int{6}, "EXEC-002 Critical"},
-		"of another place":           {shelly, []attack.Attempt{try(6, "host", true, false), try(7, "command", false, true)}, []int{7}, ""},
+		"not run":                        {silent, []attack.Attempt{try(7, "branch", false, true)}, nil, ""},
+		"run":                            {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{7}, `EXEC-002 High: Tool format_note ran a command that stood in its argument "branch", behind a semicolon`},
+		"of no attempt":                  {silent, []attack.Attempt{try(7, "branch", false, true)}, []int{8}, ""},
+		"told to":                        {shelly, []attack.Attempt{try(6, "command", true, true), try(7, "command", false, true)}, []int{6, 7}, ""},
+		"typed into a terminal":          {shelly, []attack.Attempt{try(6, "text", true, true), try(7, "text", false, true)}, []int{7}, ""},
+		"past a refusal":                 {shelly, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
+		"past a refusal in a text":       {shelly, []attack.Attempt{texted, try(7, "command", false, true)}, []int{7}, "EXEC-002 High"},
+		"past what it says":              {limited, []attack.Attempt{try(6, "command", true, false), try(7, "command", false, true)}, []int{7}, `EXEC-002 Critical: Tool format_note ran a command`},
+		"although it says otherwise":     {limited, []attack.Attempt{try(6, "command", true, true)}, []int{6}, "EXEC-002 Critical"},
+		"by a program that is permitted": {silent, []attack.Attempt{listed(try(6, "program", true, false), "program not permitted"), listed(try(7, "program", false, true), "")}, []int{7}, "EXEC-002 High"},
+		"by a program of the schema":     {silent, []attack.Attempt{listed(try(6, "program", true, false), "expected one of ls, find"), listed(try(7, "program", false, true), "")}, []int{7}, ""},
+		"of another place":               {shelly, []attack.Attempt{try(6, "host", true, false), try(7, "command", false, true)}, []int{7}, ""},
 	} {
 		in := input(tc.server)
 		in.Manifest, in.Attack.Attempts = tc.server.manifest(), tc.attempts

@@ -41,7 +41,7 @@ func (in Input) injectedByAttack() (all []draft) {
 			continue
 		}
 		quote, hardened := in.hardened(a.Of)
-		if !hardened && (a.Control || in.commanded(a, ran)) {
+		if !hardened && (a.Control || in.commanded(a, ran) || a.Listed && !in.deniesProgram(a)) {
 			continue
 		}
 		d := draft{severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, behind: e.AlternativeCause,
@@ -55,6 +55,12 @@ func (in Input) injectedByAttack() (all []draft) {
 		all = append(all, d)
 	}
 	return all
+}
+
+// deniesProgram reports whether the name of another program was denied where the attempt has one that is permitted: a
+// choice of the schema alone may be there for its programs' own arguments.
+func (in Input) deniesProgram(a attack.Attempt) bool {
+	return slices.ContainsFunc(in.Attack.controls(a), func(control attack.Attempt) bool { return refused(control) && denies.MatchString(control.Answer) })
 }
 
 // led says what an injected command did.

@@ -20,4 +20,16 @@ func TestPolluted(t *testing.T) {
 		`tool greet, called without such an argument, answered "Hello marlow-c7"`)
 }
 
+// TestPollutedServer: the library that writes results, or reads requests, shows what all objects have.
+func TestPollutedServer(t *testing.T) {
+	for want, shown := range map[string]attack.Polluted{
+		"the call's own result has the value as a member beside its content": {Member: true},
+		"the call was not answered, and a request for the tools was then":    {Deaf: true},
+	} {
+		in := polluting()
+		in.Attack.Polluted[0].Member, in.Attack.Polluted[0].Deaf = shown.Member, shown.Deaf
+		expect(t, in, `EXEC-006 High: Tool format_note merged its argument "settings" into the prototype of all objects, by the key "__proto__": `+want)
+	}
+}
+
 var _ = prove(map[string]proof{"MCPA-EXEC-006": {finds: []Input{polluting()}, spares: []Input{input(silent)}}})
