@@ -69,16 +69,22 @@ func (how launch) callTimeout() time.Duration {
 	return onceTimeout
 }
 
-// furthest returns, for tools that accepted no call, the arguments of the refused call that came furthest.
+// furthest returns, for tools that accepted no call, the arguments of the refused call that came furthest, and for those
+// whose accepted one shows nowhere in what they did, the arguments of another accepted call that came furthest.
 func furthest(runs []observation, accepted map[string]json.RawMessage, seen map[report.Capability]attack.Seen) map[string]json.RawMessage {
 	most, best := map[string]int{}, map[string]json.RawMessage{}
 	for _, o := range runs {
 		for _, answer := range o.result.Outputs {
 			name, arguments := answer.Capability.Name, json.RawMessage(answer.Arguments)
-			if answer.Capability.Kind != report.CapabilityTool || answer.Kind != report.OutputError || accepted[name] != nil || !json.Valid(arguments) {
+			kind, tool := report.OutputError, seen[answer.Capability]
+			if accepted[name] != nil {
+				kind = report.OutputResult
+			}
+			if answer.Capability.Kind != report.CapabilityTool || answer.Kind != kind || !json.Valid(arguments) ||
+				accepted[name] != nil && (tool.Reached(accepted[name]) > 0 || inputs.HoldsInjection(answer.Arguments) || inputs.Planted(answer.Arguments)) {
 				continue
 			}
-			if reached := seen[answer.Capability].Reached(arguments); reached > most[name] {
+			if reached := tool.Reached(arguments); reached > most[name] {
 				most[name], best[name] = reached, arguments
 			}
 		}

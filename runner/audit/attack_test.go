@@ -108,6 +108,14 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 	for _, arguments := range []string{`{"command":"nonsense"}`, `{"command":"get"}`, `{"command":"get pods","output":"pods"}`, `{"command":"get pods"}`, `{"command":"get pods","output":"pods"}`, `{"command":"get`} {
 		first.result.Outputs = append(first.result.Outputs, report.Output{Kind: report.OutputError, Capability: other, Arguments: arguments})
 	}
+	idle := report.Capability{Kind: report.CapabilityTool, Name: "remove"}
+	first.result.Accepted["remove"] = json.RawMessage(`{"names":["1"]}`)
+	removed := profile.Effect{Fact: profile.Fact{Kind: profile.KindDelete, Path: "/srv/plan.txt"}}
+	removed.Capability = idle
+	first.profile.Effects = append(first.profile.Effects, removed)
+	for _, arguments := range []string{`{"names":["plan.txt"]}`, `{"names":["plan.txt; ./marlow-run-c7"]}`} {
+		first.result.Outputs = append(first.result.Outputs, report.Output{Kind: report.OutputResult, Capability: idle, Arguments: arguments})
+	}
 	aided.how = launch{moment: report.LaunchStandIns, standIns: []string{"kubectl"}}
 	var how launch
 	attackAll(Plan{}, &how, []observation{first, aided})
@@ -116,6 +124,9 @@ func TestAttackGoesByWhatWasSeen(t *testing.T) {
 	}
 	if string(how.given["refusing"]) != `{"command":"get pods"}` {
 		t.Errorf("a tool that refused all calls is attacked from %s", how.given["refusing"])
+	}
+	if string(how.given["remove"]) != `{"names":["plan.txt"]}` {
+		t.Errorf("a tool whose last call did nothing is attacked from %s", how.given["remove"])
 	}
 	if !slices.Contains(how.standIns, "kubectl") {
 		t.Errorf("no stand-in for what is missing: %q", how.standIns)
