@@ -58,14 +58,14 @@ func findBrokenGuards(in Input) (all []draft) {
 	return all
 }
 
-// contacted returns the effect by which an attempt of family Egress reached its target.
+// contacted returns the effect by which an attempt of family Egress reached its target, by its own call or by one that
+// uses what it stored.
 func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
 	if try.Aim == attack.AimFile {
-		e, ok := left[place{try.Of, try.File}]
-		return e, ok
+		return a.to(try, left)
 	}
 	for _, e := range a.Profile.Effects {
-		if e.Kind == profile.KindConnect && e.Capability == try.Of && !lookup(e) && try.Family == attack.Egress && leadsThere(try, e) {
+		if e.Kind == profile.KindConnect && try.Using(e.Capability) && !lookup(e) && try.Family == attack.Egress && leadsThere(try, e) {
 			return e, true
 		}
 	}
@@ -138,10 +138,30 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 		return severityOf(a.Aim, said), why
 	case a.Control && said:
 		return report.SeverityHigh, why
+	case a.Control && a.Aim == attack.AimLoopback && in.guardedElsewhere(a) != "":
+		return report.SeverityHigh, in.guardedElsewhere(a) + " refuses the same"
 	case a.Control && a.Aim != attack.AimLoopback && g.refused[attack.AimLoopback] && (g.speaks || g.reached[attack.AimPublic]):
 		return report.SeverityMedium, "127.0.0.1 was refused"
 	}
 	return "", ""
+}
+
+// guardedElsewhere names another tool that stores the same argument for the same user, and refuses private addresses
+// there; "" for none.
+func (in Input) guardedElsewhere(a attack.Attempt) string {
+	for _, other := range in.Attack.Attempts {
+		if other.Of != a.Of && other.Control && other.Aim == a.Aim && other.Family == a.Family && sameKey(other.Field, a.Field) && refused(other) &&
+			(private.MatchString(other.Answer) || publicOnly.MatchString(in.saidOf(other.Of))) &&
+			slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) }) {
+			return name(other.Of)
+		}
+	}
+	return ""
+}
+
+// sameKey reports whether two paths in arguments end in the same key.
+func sameKey(a, b string) bool {
+	return a[strings.LastIndexByte(a, '.')+1:] == b[strings.LastIndexByte(b, '.')+1:]
 }
 
 // onlyAllowed reports whether the guard lets only the allowed host through, and for AimBeside no other

@@ -3,6 +3,7 @@ package rules
 import (
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
@@ -89,6 +90,41 @@ func TestBrokenGuards(t *testing.T) {
 		in := guarded(tc.server, tc.attempts, tc.effects...)
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
+}
+
+// TestGuardedElsewhere: a stored URL is fetched by another tool, and the guard of the tool that creates it is missing in
+// the one that changes it.
+func TestGuardedElsewhere(t *testing.T) {
+	fire := report.Capability{Kind: report.CapabilityTool, Name: "fire"}
+	of := func(tool string, a attack.Attempt) attack.Attempt {
+		a.Of, a.Users = report.Capability{Kind: report.CapabilityTool, Name: tool}, []report.Capability{fire}
+		return a
+	}
+	by := func(number int, address, host string) profile.Effect {
+		e := cameTo(number, address, host)
+		e.Capability = fire
+		return e
+	}
+	create, open := of("create", tried(3, attack.AimLoopback, true, false, "private addresses are not allowed")), of("edit", tried(4, attack.AimLoopback, true, true, ""))
+	silently, alone := create, open
+	silently.Answer, alone.Users = "cannot create", nil
+	named, fired := of("edit", anyName), []profile.Effect{by(1, "28.0.0.9", "c1.pages.example.net"), by(4, "127.0.0.1", "")}
+	for name, tc := range map[string]struct {
+		attempts []attack.Attempt
+		want     string
+	}{
+		"forgotten":        {[]attack.Attempt{named, create, open}, "EGRESS-008 High: Tool edit tried to connect to 127.0.0.1:21004"},
+		"no guard":         {[]attack.Attempt{named, open}, ""},
+		"for other causes": {[]attack.Attempt{named, silently, open}, ""},
+		"for other users":  {[]attack.Attempt{named, create, alone}, ""},
+	} {
+		in := guarded(webby, tc.attempts, fired...)
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
+	past := of("create", decimal)
+	t.Run("past a guard", func(t *testing.T) {
+		expect(t, guarded(webby, []attack.Attempt{of("create", anyName), create, past}, fired...), "EGRESS-008 High: Tool create tried to connect to 127.0.0.1:21004")
+	})
 }
 
 // TestPublicOnly: what a tool says of the addresses that it keeps to.
