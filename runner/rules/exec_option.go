@@ -13,9 +13,9 @@ import (
 
 // obeying are programs with options that write or read files, or run programs.
 var obeying = strings.Fields(`7z adb ansible aws awk az bq chrome chromium convert curl docker ffmpeg ffprobe find gcc gcloud gem gh git go gpg gs
-	gsutil hg helm
-	java kubectl magick make man mysql nmap node npm npx openssl pandoc pip pip3 pnpm pg_dump podman psql python python3 rclone restic rg rsync ruby s3cmd scp sed sftp
-	sort sqlite3 ssh svn tar tcpdump terraform tshark unzip uv uvx vault vim wget xargs xdg-open yarn yt-dlp zip`)
+	gsutil hg helm java kubectl magick make man mysql nmap node npm npx openssl pandoc pip pip3 pnpm pg_dump podman psql
+	python python3 rclone restic rg rsync ruby s3cmd scp sed sftp sort sqlite3 ssh svn tar tcpdump terraform tshark unzip
+	uv uvx vault vim wget xargs xdg-open yarn yt-dlp zip`)
 
 // optional are names of arguments for options.
 var optional = []string{"args", "arguments", "argv", "flags", "flag", "options", "option", "extra", "params", "parameters"}
