@@ -109,7 +109,7 @@ var _ = Describe("the slots of a manager", func() {
 	It("are never exceeded by many audits at once, across a restart", func(ctx SpecContext) {
 		const teams, each = 4, 6
 		b := newBench(ctx)
-		b.limited(2, 1)
+		b.limited(2)
 		b.Clock = clock.RealClock{}
 		for team := range teams {
 			namespace := b.key.Namespace
@@ -137,7 +137,7 @@ var _ = Describe("the slots of a manager", func() {
 		By("starting another manager, which knows nothing of the first")
 		logs := b.logs
 		b.Reconciler, b.images, _, b.events = newReconciler(api)
-		b.limited(2, 1)
+		b.limited(2)
 		b.Logs, b.Clock = logs, clock.RealClock{}
 		stop = b.startManager(ctx)
 		defer func() { stop() }()
@@ -151,8 +151,7 @@ var _ = Describe("the slots of a manager", func() {
 	})
 
 	It("are looked after without an event", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		stop := a.startManager(ctx)
 		defer func() { stop() }()
 		Eventually(ctx, func(g Gomega) { g.Expect(a.audit(ctx)).To(haveCondition("Auditing", "Running")) }).

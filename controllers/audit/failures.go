@@ -28,7 +28,7 @@ const (
 	manifestsToApply = "`kubectl apply -k config/runs`"
 )
 
-// refusal is why the API server rejects what an audit needs.
+// refusal describes why the API server rejects what an audit needs.
 type refusal struct {
 	// state is the reason of Auditing while the audit waits, and of the event when waiting
 	// begins.

@@ -24,7 +24,7 @@ func parseSchedule(spec *v1alpha1.Schedule) (*schedule.Schedule, error) {
 	return &parsed, nil
 }
 
-// halt is why no audit runs until the spec or the configuration changes.
+// halt is the reason why no audit runs until the spec or the configuration changes.
 type halt struct{ reason, message string }
 
 // permit returns the schedule of a spec, or why it may not be audited.

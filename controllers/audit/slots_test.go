@@ -46,12 +46,19 @@ func clearAway(ctx context.Context) {
 }
 
 // limited gives a bench few slots, and a clock that the spec sets.
-func (b *bench) limited(total, perNamespace int) *clocktesting.FakePassiveClock {
-	b.Options.Slots, b.Options.NamespaceSlots = total, perNamespace
-	b.Slots = slots.New(slots.Limits{Total: total, PerNamespace: perNamespace})
+func (b *bench) limited(total int) *clocktesting.FakePassiveClock {
+	b.Options.Slots, b.Options.NamespaceSlots = total, 1
+	b.Slots = slots.New(slots.Limits{Total: total, PerNamespace: 1})
 	fake := clocktesting.NewFakePassiveClock(time.Now())
 	b.Clock = fake
 	return fake
+}
+
+// limited returns a bench with few slots, one of a namespace, and its clock.
+func limited(ctx context.Context, total int) (*bench, *clocktesting.FakePassiveClock) {
+	GinkgoHelper()
+	b := newBench(ctx)
+	return b, b.limited(total)
 }
 
 // beside creates another audit that has the same reconciler.
@@ -83,8 +90,7 @@ var _ = Describe("a slot", func() {
 	BeforeEach(clearAway)
 
 	It("is waited for without a write, until it is free", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		b := a.beside(ctx)
 		a.runs(ctx)
 		b.queued(ctx)
@@ -102,8 +108,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("goes to a person before it goes to a renewal", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		until := metav1.NewTime(now.Now().Add(time.Minute).Truncate(time.Second))
 		drifted := a.beside(ctx, func(o *v1alpha1.MCPServerAudit) {
 			o.Spec.Suppressions = []report.Suppression{{Rule: "MCPA-READ-001", Match: "*", Reason: "accepted for a while", Until: report.At(until.Time)}}
@@ -134,8 +139,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is counted in the time that an audit waited", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		b := a.beside(ctx)
 		registry := prometheus.NewRegistry()
 		b.Metrics = metrics.New(registry)
@@ -154,8 +158,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is given up by an audit that is suspended or deleted while it waits", func(ctx SpecContext) {
-		a := newBench(ctx)
-		a.limited(1, 1)
+		a, _ := limited(ctx, 1)
 		suspended, deleted, gone := a.beside(ctx), a.beside(ctx), a.beside(ctx)
 		a.runs(ctx)
 		for _, b := range []*bench{suspended, deleted, gone} {
@@ -173,8 +176,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is not held by an audit whose image cannot be resolved", func(ctx SpecContext) {
-		a := newBench(ctx)
-		a.limited(1, 1)
+		a, _ := limited(ctx, 1)
 		a.images.err = imageref.ErrUnreachable
 		a.reconcile(ctx)
 		Expect(a.Slots.Active()).To(BeZero())
@@ -194,8 +196,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is free again if the Pod is refused", func(ctx SpecContext) {
-		a := newBench(ctx)
-		a.limited(1, 1)
+		a, _ := limited(ctx, 1)
 		a.refuses("Pod")
 		Expect(a.reconcile(ctx).RequeueAfter).To(BeNumerically(">", 0))
 		refusal := message(a.audit(ctx), "Auditing")
@@ -213,8 +214,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	DescribeTable("is not free while nobody knows whether the Pod was created", func(ctx SpecContext, created bool) {
-		a := newBench(ctx)
-		a.limited(1, 1)
+		a, _ := limited(ctx, 1)
 		a.Client = a.intercept(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				if created {
@@ -243,8 +243,7 @@ var _ = Describe("a slot", func() {
 	}, Entry("and it was", true), Entry("and it was not", false))
 
 	It("is free when a Pod that never goes away had its time", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		b := a.beside(ctx)
 		a.runs(ctx)
 		a.stick(ctx)
@@ -259,8 +258,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is free when a Pod had its time that nobody even deletes", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		b := a.beside(ctx)
 		a.runs(ctx)
 		now.SetTime(now.Now().Add(30 * time.Minute))
@@ -271,8 +269,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("costs no deadline while it is waited for", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(1, 1)
+		a, now := limited(ctx, 1)
 		b := a.beside(ctx)
 		a.runs(ctx)
 		b.queued(ctx)
@@ -300,8 +297,7 @@ var _ = Describe("a slot", func() {
 	})
 
 	It("is not asked for in vain by all that wait when the quota is full", func(ctx SpecContext) {
-		a := newBench(ctx)
-		now := a.limited(2, 1)
+		a, now := limited(ctx, 2)
 		attempts := 0
 		a.Client = a.intercept(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
