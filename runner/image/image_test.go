@@ -140,18 +140,31 @@ func TestBadImages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// Of two lists, one runtime takes the first and another the last.
+	if err := os.CopyFS(filepath.Join(dir, "twofold"), os.DirFS(filepath.Join(dir, "changed"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "twofold/index.json")
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.Replace(text, []byte("{"), []byte(`{"Manifests":[],`), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte("no archive"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for reference, want := range map[string]string{
-		elsewhere:                    "0 images for linux/" + runtime.GOARCH + ", and not one (it names linux/s390x)",
-		filepath.Join(dir, "both"):   "2 images for linux/",
-		filepath.Join(dir, "wrong"):  "it is for linux/s390x",
-		filepath.Join(dir, "text"):   "it is no archive of an image",
-		filepath.Join(dir, "absent"): "no such file",
-		dir:                          "it has no index.json",
-		"Upper Case":                 "invalid name",
-		"127.0.0.1:9/notes":          "connection refused",
+		elsewhere:                     "0 images for linux/" + runtime.GOARCH + ", and not one (it names linux/s390x)",
+		filepath.Join(dir, "both"):    "2 images for linux/",
+		filepath.Join(dir, "wrong"):   "it is for linux/s390x",
+		filepath.Join(dir, "twofold"): "container runtimes could read it in different ways",
+		filepath.Join(dir, "text"):    "it is no archive of an image",
+		filepath.Join(dir, "absent"):  "no such file",
+		dir:                           "it has no index.json",
+		"Upper Case":                  "invalid name",
+		"127.0.0.1:9/notes":           "connection refused",
 		strings.Replace(elsewhere, "1.0", "2.0", 1): "MANIFEST_UNKNOWN",
 	} {
 		_, err := Get(context.Background(), reference, filepath.Join(t.TempDir(), "image"), nil)
