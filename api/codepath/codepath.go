@@ -39,7 +39,7 @@ var homeVariables = []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CO
 // MovesHome reports whether an environment variable decides where Home is.
 func MovesHome(variable string) bool { return slices.Contains(homeVariables, variable) }
 
-// token is where the kubelet mounts the token of the service account.
+// token is the path at which the kubelet mounts the token of the service account.
 const token = "/run/secrets/kubernetes.io/serviceaccount"
 
 // System are the directories of the distribution's programs and libraries, and the files that

@@ -10,12 +10,12 @@ import (
 const (
 	// shortText bounds what is shown whole, in bytes.
 	shortText = 200
-	// around is how many words are shown on each side of a difference. Differences whose
+	// around is the number of words that are shown on each side of a difference. Differences whose
 	// surroundings meet are joined.
 	around = 4
 	// maxTable bounds the product of the words of both texts. Larger ones are one difference.
 	maxTable = 1 << 16
-	// context is how many bytes are shown before a difference within one word.
+	// context is the number of bytes that are shown before a difference within one word.
 	context = 40
 )
 

@@ -222,7 +222,7 @@ func notReceived(err error) error {
 	return fmt.Errorf("read request: %w", err)
 }
 
-// ended is how a decision ended.
+// ended describes the end of a decision.
 type ended struct {
 	review  *admissionv1.AdmissionReview
 	err     error

@@ -63,7 +63,7 @@ type policyOutcome struct {
 	Skipped    []v1alpha1.SkippedServer
 	// Audited counts audits that are up to date, Waiting those that are not yet.
 	Audited, Waiting int32
-	// Problem is why the first of those waits.
+	// Problem says why the first of those waits.
 	Problem error
 }
 

@@ -102,7 +102,7 @@ type state struct {
 	invalid string
 	// off is set if the policy's namespace lacks the gate's label.
 	off bool
-	// offline is why the offline gate could not be written.
+	// offline says why the offline gate could not be written.
 	offline string
 	// trustsAll is set if audits of any namespace count.
 	trustsAll bool

@@ -29,7 +29,7 @@ type target struct {
 // An exception whose policy is missing is not Ready yet, but not Stalled: both may be applied
 // together, in any order.
 //
-// invalid is why the exception never counts; nil if it does.
+// invalid is the reason why the exception never counts; nil if it does.
 func judge(e *v1alpha1.MCPAuditException, invalid error, policy target, now time.Time) (active, ready conditions.Condition) {
 	name := fmt.Sprintf("%s %s", e.Spec.PolicyRef.Kind, e.Spec.PolicyRef.Name)
 	until := e.Spec.ExpiresAt.UTC().Format(time.RFC3339)

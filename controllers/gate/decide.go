@@ -45,7 +45,7 @@ type image struct {
 	id      v1alpha1.Digest
 	// key is equal for images with the same verdicts.
 	key string
-	// start is how the container is started; place is its position among all containers.
+	// start describes how the container is started; place is its position among all containers.
 	start start
 	place int
 }

@@ -12,7 +12,7 @@ import (
 
 // Environment has a container's settings besides its command.
 type Environment struct {
-	// Variables are those with literal values, resolved as a kubelet does. Values from
+	// Variables has those with literal values, resolved as a kubelet does. Values from
 	// elsewhere are not compared, as no audit has them.
 	Variables map[string]string
 	// Unclear is set if a value refers to one that the object does not contain.

@@ -70,7 +70,7 @@ type Verdict struct {
 	// Architecture that was audited of a multi-platform image; empty for others.
 	Architecture              string
 	CommandDigest, ArgvDigest v1alpha1.Digest
-	// Environment is what the audit set besides; nil if nothing, which covers any environment.
+	// Environment holds the variables that the audit set besides; nil if nothing, which covers any environment.
 	Environment *report.Environment
 	// WorkingDir of the command, and CodePaths as in AuditedServer; empty if not known.
 	WorkingDir string

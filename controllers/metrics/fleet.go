@@ -31,7 +31,7 @@ var priorities = words{"requested", "drift", "scheduled"}
 type Fleet struct {
 	// Cache reads audits and Pods without copying them.
 	Cache client.Reader
-	// RunNamespace is where the audit Pods are.
+	// RunNamespace is the namespace of the audit Pods.
 	RunNamespace string
 	// Elected is closed once this replica leads; until then nothing is collected.
 	Elected <-chan struct{}

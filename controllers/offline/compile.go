@@ -45,7 +45,7 @@ type World struct {
 type Objects struct {
 	Lists    []*corev1.ConfigMap
 	Bindings []*admissionv1.ValidatingAdmissionPolicyBinding
-	// Problems are why a policy has no objects; its existing ones are left alone.
+	// Problems has the reason for each policy without objects; its existing ones are left alone.
 	Problems map[Policy]string
 	// Notes say what the objects of a policy omit.
 	Notes map[Policy]string

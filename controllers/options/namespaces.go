@@ -8,7 +8,7 @@ import (
 // The operator's namespaces have fixed names: its Roles, admission policies and webhook refer
 // to them.
 const (
-	// SystemNamespace is where the operator runs and keeps the lists of the offline gate.
+	// SystemNamespace is the namespace in which the operator runs and keeps the lists of the offline gate.
 	SystemNamespace = "mcpaudit-system"
 	// RunNamespace is dedicated to audit Pods.
 	RunNamespace = "mcpaudit-runs"

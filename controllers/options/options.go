@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// File is the configuration file; empty for the defaults.
 	File string
-	// RunNamespace is where audit Pods run: options.RunNamespace except in tests.
+	// RunNamespace is the namespace of the audit Pods: options.RunNamespace except in tests.
 	RunNamespace string
 	// RunnerImage is the image of the runner and the shim.
 	RunnerImage string
@@ -47,10 +47,10 @@ type Options struct {
 	ResolveDeadline time.Duration
 	// PullDeadline bounds the time of failing image pulls.
 	PullDeadline time.Duration
-	// StartDeadline is how long a Pod may be refused, and how long it may then stay unscheduled
+	// StartDeadline limits how long a Pod may be refused, and how long it may then stay unscheduled
 	// or without containers.
 	StartDeadline time.Duration
-	// QueueDeadline is how long scheduling gates, such as those of a queue, may hold back a
+	// QueueDeadline limits how long scheduling gates, such as those of a queue, may hold back a
 	// Pod.
 	QueueDeadline time.Duration
 	// PodMargin is the runner's time beyond the audit's timeout, for stopping the server and

@@ -22,7 +22,7 @@ type Additions struct {
 	LivenessProbe  handler `json:"livenessProbe"`
 	ReadinessProbe handler `json:"readinessProbe"`
 	StartupProbe   handler `json:"startupProbe"`
-	// TerminationMessagePath is where the kubelet mounts an empty world-writable file.
+	// TerminationMessagePath is the path at which the kubelet mounts an empty world-writable file.
 	TerminationMessagePath string `json:"terminationMessagePath"`
 }
 

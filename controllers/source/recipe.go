@@ -60,7 +60,7 @@ type recipe struct {
 	verbatim bool
 	// omitted by the source itself.
 	omitted []string
-	// problem is why the server cannot be audited; empty if it can.
+	// problem says why the server cannot be audited; empty if it can.
 	problem string
 	// remote means that another object runs the server.
 	remote bool

@@ -68,7 +68,7 @@ type Result struct {
 	Outcome Outcome
 	// Annotations of the report; none without a statement.
 	Annotations map[string]string
-	// Problem is why a required signature is missing.
+	// Problem says why a required signature is missing.
 	Problem string
 }
 

@@ -67,7 +67,7 @@ type Input struct {
 	// Held means that the conditions show a suspension or an invalid spec instead of the
 	// verdict, which only another audit restores.
 	Held bool
-	// Failure is why the last audit was Inconclusive.
+	// Failure is the reason why the last audit was Inconclusive.
 	Failure Failure
 
 	// Unresolved means that the registry did not resolve the tag at the last audit.
@@ -80,7 +80,7 @@ type Input struct {
 	MaxVerdictAge time.Duration
 }
 
-// Trigger is why an audit is due.
+// Trigger describes why an audit is due.
 type Trigger struct {
 	Reason  v1alpha1.TriggerReason
 	Message string

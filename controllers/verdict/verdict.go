@@ -32,7 +32,7 @@ type Input struct {
 	Report *report.Report
 	// Summary is the runner's; nil if there is none.
 	Summary *report.Summary
-	// Failure is why the audit is incomplete, besides the report's own reason; zero if it is
+	// Failure is the reason why the audit is incomplete, besides the report's own reason; zero if it is
 	// not.
 	Failure report.Incomplete
 	// ReportName is the report with the evidence; empty if there is none.

@@ -46,13 +46,13 @@ const (
 	Unread Kind = "Unread"
 )
 
-// MaxSample is how much of a sample is kept, in bytes.
+// MaxSample bounds a sample, in bytes.
 const MaxSample = 200
 
 // Breach is all that was seen of one kind in a session.
 type Breach struct {
 	Kind Kind
-	// Count is how often; at least 1.
+	// Count is the number of times; at least 1.
 	Count int
 	// Sample is the beginning of the first: what came, or what is the matter with it.
 	Sample string

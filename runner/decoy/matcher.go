@@ -21,7 +21,7 @@ type Match struct {
 	// Encoding is "plain", or the steps that encoded the secret: "base64", or
 	// "gzip+base64" (first gzip, then base64).
 	Encoding string
-	// Offset is where in the data it begins; for data that had to be decoded, the
+	// Offset is its beginning in the data; for data that had to be decoded, the
 	// beginning of the encoded part.
 	Offset int64
 	// Excerpt is the text before the secret, and the secret shortened to its first

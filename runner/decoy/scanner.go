@@ -1,6 +1,6 @@
 package decoy
 
-// window is how much of a stream is searched at once, and overlap how much of it
+// window is the length of a stream that is searched at once, and overlap how much of it
 // is searched again with the next: a secret or compressed text across the end of a
 // window is whole in the next one if it is not longer than overlap.
 const (

@@ -10,7 +10,7 @@ import (
 // "1221" have the same shape. A substitution keeps it. That of 32 random letters and
 // digits has some 58 bits, so no other text has it by chance.
 const (
-	// reach is how far back a symbol is compared for the hash of a shape, span the number
+	// reach is the distance at which a symbol is compared for the hash of a shape, span the number
 	// of symbols in that hash.
 	reach, span   = 12, 20
 	shortestShape = reach + span

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// least is how many bytes or numbers of one way must depend on a secret: fewer carry next to nothing of it, and a
+	// least is the number of bytes or numbers of one way that must depend on a secret: fewer carry next to nothing of it, and a
 	// few digits may be equal twice by chance.
 	least = 4
 	// maxShown bounds what is shown of each side, in bytes.

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// leastNoise is how many random bytes of one way could carry a secret.
+	// leastNoise is the number of random bytes of one way that could carry a secret.
 	leastNoise = 32
 	// leastBits is the least entropy of each byte, in bits. Hexadecimal digits have four, text less, and a few dozen
 	// random bytes about five.

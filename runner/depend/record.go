@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// window is how many bytes are compared at once. A byte that differs is in as many windows.
+	// window is the number of bytes that are compared at once. A byte that differs is in as many windows.
 	window = 8
 	// maxRecord bounds the data that is kept of one launch, in bytes.
 	maxRecord = 512 << 10

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
 
-// minTried is how many attempts at one argument must fail before its bound counts as held:
+// minTried is the number of attempts at one argument that must fail before its bound counts as held:
 // the likeliest come first.
 const minTried = 8
 

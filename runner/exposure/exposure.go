@@ -31,7 +31,7 @@ type Seen struct {
 	Attacked bool
 }
 
-// Sent is what the server sent over a connection during a call.
+// Sent holds what the server sent over a connection during a call.
 type Sent struct {
 	Capability report.Capability
 	// Protocol, Host and Request are as in sinkhole.Capture.

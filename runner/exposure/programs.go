@@ -61,7 +61,7 @@ func (b *builder) deciding(run start, of report.Capability) (most sighting) {
 	return most
 }
 
-// start is how a program was started.
+// start describes how a program was started.
 type start struct {
 	program string
 	argv    []string

@@ -39,7 +39,7 @@ type unpacker struct {
 	left *left
 	// stream counts what the layers' archives have, which is more than their files.
 	stream *left
-	// resolved is where the latest directory is, as long as no link and no removal may have changed that.
+	// resolved is the path of the latest directory, as long as no link and no removal may have changed that.
 	latest, resolved string
 }
 

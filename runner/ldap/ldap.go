@@ -34,7 +34,7 @@ const (
 	maxDepth   = 32
 )
 
-// Header is how many bytes are needed to recognize a message.
+// Header is the number of bytes needed to recognize a message.
 const Header = 6
 
 // Size returns the length of the message that the bytes begin with; 0 for none.

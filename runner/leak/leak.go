@@ -69,7 +69,7 @@ type Leak struct {
 	Request string
 	// Excerpt as in decoy.Match.
 	Excerpt string
-	// Count is how often it was seen; at least 1. Time, PID and Syscall are of the
+	// Count is the number of sightings; at least 1. Time, PID and Syscall are of the
 	// first time; PID is 0 for what the runner received itself.
 	Count   int
 	Time    time.Time

@@ -13,7 +13,7 @@ import (
 const (
 	// maxMarks bounds the places of a stream whose moment is known.
 	maxMarks = 256
-	// maxRepeats is how many of the last pieces are compared with the next one,
+	// maxRepeats is the number of last pieces that are compared with the next one,
 	// in streams whose pieces may be repeated.
 	maxRepeats = 8
 )

@@ -71,7 +71,7 @@ var domains = map[string]uint64{"unix": 1, "inet": 2, "inet6": 10, "netlink": 16
 
 const vsock = 40
 
-// personalities are those that runtimes allow: see default.txt.
+// personalities has those that runtimes allow: see default.txt.
 var personalities = []uint64{0, 8, 0x20000, 0x20008, 0xffffffff}
 
 // seccomp makes the profile: the runtime's default without calls that were observed to be unused.

@@ -45,7 +45,7 @@ type Exchange struct {
 // Ledger is a session's exchanges in the order of sending: SentStart is strictly ascending.
 type Ledger []Exchange
 
-// Moment is what an event says about its part of the session. It is comparable.
+// Moment holds what an event says about its part of the session. It is comparable.
 type Moment struct {
 	// At is the position in the conversation when the call was entered, and Time when that was.
 	At   trace.Position

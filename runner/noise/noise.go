@@ -66,7 +66,7 @@ const maxPrefixes = 32
 type Filter struct {
 	home      string
 	sensitive func(path string) bool
-	// prefixes are those of the runtimes that were executed: /usr for
+	// prefixes has those of the runtimes that were executed: /usr for
 	// /usr/bin/node. managers are the directories of version managers.
 	prefixes, managers []string
 	// launched: the first program was a package manager. started: there was one.

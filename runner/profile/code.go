@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// scratch is where the audit's own arguments lead: a file that a call reads there is the
+// scratch is the directory that the audit's own arguments name: a file that a call reads there is the
 // argument, not code.
 const scratch = "/tmp"
 

@@ -58,7 +58,7 @@ const (
 // fields are set.
 type Fact struct {
 	Kind Kind
-	// Path is that of a file, a program, or a unix socket; absolute and clean.
+	// Path names a file, a program, or a unix socket; absolute and clean.
 	Path string
 	// Operation is the system call, such as "openat" or "unlink".
 	Operation string
@@ -75,7 +75,7 @@ type Fact struct {
 	// Detached, of a connect: by a process that has left the server's session or
 	// outlived its parent.
 	Detached bool
-	// Opening is how a file was opened for writing, if that decides about its old
+	// Opening says how a file was opened for writing, if that decides about its old
 	// content: "O_TRUNC" removes it, "O_APPEND" keeps it.
 	Opening string
 	// Planted is places.Planted of the bytes of a KindStore.
@@ -114,9 +114,9 @@ type Effect struct {
 	// FQDN is the host with the search domain that Host lacks: see CanonicalHost.
 	FQDN string
 
-	// Bytes is how many KindSend sent, or KindStore wrote.
+	// Bytes counts those that KindSend sent, or KindStore wrote.
 	Bytes int64
-	// Count is how often it was seen; at least 1.
+	// Count is the number of sightings; at least 1.
 	Count int
 	// Time, PID and Detail are those of the first such call.
 	Time   time.Time

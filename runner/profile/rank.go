@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// rank is how much an effect is worth when there are too many to keep.
+// rank orders effects by worth when there are too many to keep.
 type rank int
 
 const (

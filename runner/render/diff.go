@@ -10,7 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// Difference is how one report differs from an earlier one.
+// Difference describes how one report differs from an earlier one.
 type Difference struct {
 	Before   Side                 `json:"before"`
 	After    Side                 `json:"after"`
@@ -157,7 +157,7 @@ func (p *page) change(c report.Change) {
 	p.told(green, "+ ", c.After)
 }
 
-// maxLines is how many lines of one text are shown.
+// maxLines bounds the lines that are shown of one text.
 const maxLines = 12
 
 // told shows the lines of a text, each after a sign.

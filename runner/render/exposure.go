@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// maxExposures is how many exposures the table shows; the JSON has all.
+// maxExposures bounds the exposures in the table; the JSON has all.
 const maxExposures = 12
 
 // exposure shows what the server enables, if anything, and by which of its capabilities.

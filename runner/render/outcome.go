@@ -50,7 +50,7 @@ func serverName(r report.Report) string {
 	return Escape(shorten(name, 160))
 }
 
-// rulesPage is where the rules are explained.
+// rulesPage is the page that explains the rules.
 const (
 	homePage  = "https://github.com/mcpaudit/mcpaudit"
 	rulesPage = homePage + "/blob/main/docs/rules.md"

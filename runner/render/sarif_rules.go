@@ -78,7 +78,7 @@ func ofRule(r rules.Rule) sarifRule {
 	return made
 }
 
-// maxTags is how many of a rule's tags GitHub shows.
+// maxTags is the number of a rule's tags that GitHub shows.
 const maxTags = 10
 
 func references(r rules.Rule) string {

@@ -20,7 +20,7 @@ var sources = map[report.ScopeSource]string{
 	report.ScopeAnnotation: "hint", report.ScopeText: "text",
 }
 
-// meaning is what one or more capabilities declare in the same words.
+// meaning holds what one or more capabilities declare in the same words.
 type meaning struct {
 	source report.ScopeSource
 	means  string

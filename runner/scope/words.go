@@ -17,7 +17,7 @@ var lexicon = words.Read[struct {
 	Domains words.Set
 	// APIWords stand behind the name of a service, APIKinds may stand between.
 	APIWords, APIKinds words.Set
-	// Services are those whose API is often spoken of, by their names in lower case, with
+	// Services has those whose API is often spoken of, by their names in lower case, with
 	// their hosts. A name without "API" behind it may be a word like any other.
 	Services map[string][]string
 }]("scope")

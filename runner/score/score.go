@@ -62,7 +62,7 @@ func riskOf(rule string) risk {
 	return risk{name, weight}
 }
 
-// grades are how much of its kind's weight a finding of a severity brings, from
+// grades has the share of its kind's weight that a finding of a severity brings, from
 // the lowest severity. Info brings nothing: it is no risk.
 var grades = []float64{0, 0.1, 0.4, 0.9, 1}
 

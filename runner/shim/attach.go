@@ -27,7 +27,7 @@ const (
 	// maxTrace bounds the trace of one run, in bytes, below the size limit of
 	// the Pod's volume for it.
 	maxTrace = 768 << 20
-	// lastLines is how long the tracer may take to write the end of its trace after
+	// lastLines limits how long the tracer may take to write the end of its trace after
 	// the last process of the server has gone.
 	lastLines = 5 * time.Second
 )

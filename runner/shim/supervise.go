@@ -25,11 +25,11 @@ const ExitOrphaned = 125
 // an uninterruptible sleep must not hold up the deletion of the Pod.
 const treeDeadline = 4 * time.Second
 
-// termGrace is how long the server has to act on SIGTERM. As in an MCP session
+// termGrace is the time that the server has to act on SIGTERM. As in an MCP session
 // (lifecycle, shutdown of stdio), that comes after the end of stdin.
 const termGrace = 500 * time.Millisecond
 
-// orphanGrace is how long processes that the server has left behind have to act undisturbed.
+// orphanGrace is the time that processes which the server has left behind have to act undisturbed.
 const orphanGrace = 300 * time.Millisecond
 
 // StartBarrier holds a server's process just before its exec.

@@ -2,7 +2,7 @@ package sources
 
 import "strings"
 
-// methods are those of JavaScript's types, with their type. They are called, so they are no fields.
+// methods has those of JavaScript's types, with their type. They are called, so they are no fields.
 var methods = func() map[string]string {
 	known := map[string]string{}
 	for kind, names := range map[string]string{

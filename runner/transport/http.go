@@ -22,7 +22,7 @@ import (
 const (
 	dialTime  = 10 * time.Second
 	writeTime = 30 * time.Second
-	// catchTime is how long catchUp waits for earlier responses.
+	// catchTime limits how long catchUp waits for earlier responses.
 	catchTime = 250 * time.Millisecond
 	// maxHeader bounds the header of a response, in bytes.
 	maxHeader = 64 << 10

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// again is how long to wait before a stream is resumed, if the server has not
+	// again is the time to wait before a stream is resumed, if the server has not
 	// said; maxAgain bounds how often that is done.
 	again    = time.Second
 	maxAgain = 1000

@@ -79,7 +79,7 @@ type Handler interface {
 	Fail(id string, why *Error)
 }
 
-// Error is why a request has no answer, in words for people. Texts of the server
+// Error says why a request has no answer, in words for people. Texts of the server
 // in it are quoted and bounded.
 type Error struct {
 	Text string

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// differences are where the chart is not as kustomize, and why.
+// differences lists where the chart is not as kustomize, and why.
 var differences = map[string]string{
 	"Namespace mcpaudit-system":            "helm makes the namespace of a release itself, before it installs anything: NOTES.txt says how to label it",
 	"ServiceAccount mcpaudit-runs/default": "the cluster makes it as soon as there is the namespace, and helm 3 fails at what is there already; audit Pods ask for no token themselves",

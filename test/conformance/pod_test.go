@@ -30,7 +30,7 @@ const (
 	// runnerID is the uid of the runner; that of the server is 0, as in most
 	// images, without any capability.
 	runnerID = 61713
-	// podDir is where the Pod's volumes are.
+	// podDir is the directory of the Pod's volumes.
 	podDir = "/mnt"
 )
 

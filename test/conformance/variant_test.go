@@ -23,7 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// patience is how long one audit may take. It bounds a hang: beside a busy machine a thousand processes take minutes.
+// patience limits how long one audit may take. It bounds a hang: beside a busy machine a thousand processes take minutes.
 const patience = 6 * time.Minute
 
 // variant is a way to trace.

@@ -22,7 +22,7 @@ import (
 // the middle of it. controllers/audit has the same for every single call of the API.
 const chaos = "chaos"
 
-// outage is how long the API server is away.
+// outage is the time for which the API server is away.
 const outage = time.Minute
 
 // node signals a program of the cluster's node.

@@ -87,7 +87,7 @@ func secretsOf(ctx context.Context, audit *v1alpha1.MCPServerAudit) []corev1.Sec
 	return secrets.Items
 }
 
-// managerReplicas is how many config/manager has, of the manager and of the gate.
+// managerReplicas is the number of replicas in config/manager, of the manager and of the gate.
 const managerReplicas = int32(2)
 
 // The Deployments of the operator.

@@ -32,7 +32,7 @@ import (
 const (
 	webhookName = "mcpaudit-gate"
 	certificate = "mcpaudit-gate-certificate"
-	// byAPIServer is how a ValidatingAdmissionPolicy denies, byWebhook how the operator does.
+	// byAPIServer is in the message of a ValidatingAdmissionPolicy that denies, byWebhook in that of the operator.
 	byAPIServer = "denied request"
 	byWebhook   = "denied the request"
 )

@@ -26,7 +26,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// privateAddress is where the nodes of the local cluster reach a registry that
+// privateAddress is the address at which the nodes of the local cluster reach a registry that
 // a test serves (hack/cluster/settings.sh, TEST_REGISTRY).
 const privateAddress = "10.77.0.1:5001"
 

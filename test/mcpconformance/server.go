@@ -21,10 +21,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// startTimeout is how long the server may take to listen.
+// startTimeout limits how long the server may take to listen.
 const startTimeout = time.Minute
 
-// sandboxPort is where the server listens in a network of its own.
+// sandboxPort is the port on which the server listens in a network of its own.
 const sandboxPort = 3001
 
 // running is the server, somewhere: end ends it, and says what of its trace was lost.

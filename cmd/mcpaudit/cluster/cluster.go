@@ -59,7 +59,7 @@ func New(version string, now func() time.Time) *cobra.Command {
 
 // session is one run of the program.
 type session struct {
-	// name is what users type before each command.
+	// name is the text that users type before each command.
 	name       string
 	root       *cobra.Command
 	connection connection

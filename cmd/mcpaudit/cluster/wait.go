@@ -14,7 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 )
 
-// noOperatorAfter is how long an audit may have no status before the command reports that the
+// noOperatorAfter limits how long an audit may have no status before the command reports that the
 // operator may not be running.
 const noOperatorAfter = 20 * time.Second
 

@@ -29,7 +29,7 @@ const (
 	telemetry = "http://eu.i.posthog.com/capture"
 )
 
-// most is how much of an answer is read, in bytes.
+// most bounds what is read of an answer, in bytes.
 const most = 64 << 10
 
 var client = http.Client{Timeout: 5 * time.Second}

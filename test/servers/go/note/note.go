@@ -23,7 +23,7 @@ type Options struct {
 	// Aside runs in every call before the answer is made. What it returns is put
 	// behind the answer.
 	Aside func(context.Context) string
-	// Copies is how many more tools are advertised, which do the same under
+	// Copies is the number of further tools that are advertised, which do the same under
 	// the names format_note_1 and so on.
 	Copies int
 	// Transport is one of package serve, stdio if empty.

@@ -124,7 +124,7 @@ func (p *pull) aside() {
 	}
 }
 
-// hours is how long a server is up before it does something else.
+// hours is the time for which a server is up before it does something else.
 const hours = 6 * time.Hour
 
 func readKey() {
