@@ -67,8 +67,8 @@ func (p Plan) asked(o observation) []decoy.Var {
 	if !reflect.DeepEqual(given, o.how.asked) {
 		return given
 	}
-	// Secrets first; the service's address only if they are not enough.
-	for _, wanted := range []func(string) bool{decoy.Secret, func(name string) bool { return decoy.Configures(name) && !operational.MatchString(name) }} {
+	// Secrets first, with the account that they are of; the service's address only if they are not enough.
+	for _, wanted := range []func(string) bool{func(name string) bool { return decoy.Secret(name) || ofAccount.MatchString(name) }, func(name string) bool { return decoy.Configures(name) && !operational.MatchString(name) }} {
 		for _, name := range o.variables {
 			if wanted(name) {
 				given = p.give(given, name, "")
@@ -80,6 +80,9 @@ func (p Plan) asked(o observation) []decoy.Var {
 	}
 	return given
 }
+
+// ofAccount matches variables that say whose account a server uses, and the mail servers, which have no default.
+var ofAccount = lazyregexp.New(`_(?:EMAIL|E?MAIL_ADDRESS|USER|USERNAME|LOGIN|(?:IMAP|SMTP|POP3?)(?:_SERVER)?(?:_HOST)?)$`)
 
 // excluding removes the variables that, by an error, must not be set together with others.
 func excluding(given []decoy.Var, text string) []decoy.Var {

@@ -212,6 +212,10 @@ func TestBarrenServerIsGivenVariables(t *testing.T) {
 	if got := namesOf(second.asked); !ok || second.moment != "" || strings.Join(got, " ") != "ACME_TOKEN" || !barren(first).lacksCredential() {
 		t.Errorf("started again with %q as %q", got, second.moment)
 	}
+	second, _ = (Plan{}).next([]observation{barren(first, "ACME_URL", "ACME_PASSWORD", "ACME_IMAP_HOST", "ACME_EMAIL_ADDRESS")})
+	if got := strings.Join(namesOf(second.asked), " "); got != "ACME_EMAIL_ADDRESS ACME_IMAP_HOST ACME_PASSWORD" {
+		t.Errorf("of an account: %q", got)
+	}
 	if how, _ := (Plan{}).next([]observation{barren(first)}); how.moment == "" {
 		t.Error("started anew for nothing")
 	}

@@ -238,7 +238,7 @@ func TestU1InstallersStartElsewhere(t *testing.T) {
 	}
 	t.Chdir(here)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	if err := runPython(t.Context(), dir, "", "venv", "--without-pip", filepath.Join(dir, "venv")); err != nil {
+	if err := runPython(t.Context(), "python3", dir, "", "venv", "--without-pip", filepath.Join(dir, "venv")); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := installNPM(t.Context(), Package{Registry: NPM, Name: "x"}, dir); err == nil {

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // pypiReport holds the used part of pip's Installation Report (pip.pypa.io).
@@ -63,10 +67,70 @@ if os.path.realpath(sys.prefix) == os.path.realpath(%[1]q):
 
 // installPyPI makes a virtual environment, as uvx does: a variable for the path of modules would make each
 // audit Inconclusive (CodeLoaded). It installs only wheels, because building a source distribution runs its code.
+// A package for another version of Python is installed with another interpreter of the machine, if there is one.
 func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all []locked, err error) {
+	interpreters := append([]string{"python3"}, otherPythons()...)
+	for n, interpreter := range interpreters {
+		attempt := filepath.Join(dir, fmt.Sprint("python", n))
+		if err := os.Mkdir(attempt, 0o755); err != nil {
+			return i, nil, err
+		}
+		next, locked, failed := installWith(ctx, interpreter, p, attempt)
+		if failed == nil {
+			return next, locked, nil
+		}
+		if n == 0 {
+			err = failed
+		}
+		if n == 0 && !errors.Is(err, errOtherPython) || ctx.Err() != nil {
+			break
+		}
+		_ = os.RemoveAll(attempt) // goes with all of dir
+	}
+	return i, nil, err
+}
+
+// otherPythons returns the interpreters of Python 3 besides the one that is first in PATH, by their versions.
+func otherPythons() []string {
+	home, _ := os.UserHomeDir() // without a home there are none in it
+	patterns := []string{filepath.Join(home, ".pyenv/versions/3.*/bin/python3"), filepath.Join(home, ".local/share/uv/python/cpython-3.*/bin/python3")}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		patterns = append(patterns, filepath.Join(dir, "python3.[0-9]*[0-9]"))
+	}
+	versions := map[int]string{}
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern) // the only error is a malformed pattern
+		for _, file := range found {
+			version := pythonMinor.FindStringSubmatch(file)
+			if version == nil {
+				continue
+			}
+			if minor, err := strconv.Atoi(version[1]); err == nil && versions[minor] == "" && minor >= leastPython {
+				versions[minor] = file
+			}
+		}
+	}
+	var all []string
+	for _, minor := range slices.Sorted(maps.Keys(versions)) {
+		all = append(all, versions[minor])
+	}
+	return all
+}
+
+// leastPython is the first 3.N that packages of servers are for: no SDK is for an older one.
+const leastPython = 10
+
+// pythonMinor matches the N of 3.N in the path of an interpreter.
+var pythonMinor = lazyregexp.New(`(?:/versions/|/cpython-|/python)3\.(\d{1,3})[^/]*(?:/bin/python3)?$`)
+
+// errOtherPython says that a package has versions, but none for the interpreter.
+var errOtherPython = errors.New("it is for another version of Python")
+
+// installWith installs a package for an interpreter.
+func installWith(ctx context.Context, interpreter string, p Package, dir string) (i Installed, all []locked, err error) {
 	venv, guarded, temporary := filepath.Join(dir, "venv"), filepath.Join(dir, "guard"), filepath.Join(dir, "tmp")
 	python, said := filepath.Join(venv, "bin", "python"), filepath.Join(temporary, "installed.json")
-	if err := errors.Join(os.Mkdir(temporary, 0o700), runPython(ctx, dir, "", "venv", "--without-pip", venv)); err != nil {
+	if err := errors.Join(os.Mkdir(temporary, 0o700), runPython(ctx, interpreter, dir, "", "venv", "--without-pip", venv)); err != nil {
 		return i, nil, err
 	}
 	hook := fmt.Sprintf(guard, venv, temporary)
@@ -78,7 +142,7 @@ func installPyPI(ctx context.Context, p Package, dir string) (i Installed, all [
 	if p.Besides != "" {
 		arguments = append(arguments, p.Besides)
 	}
-	if err := runPython(ctx, dir, guarded, "pip", arguments...); err != nil {
+	if err := runPython(ctx, interpreter, dir, guarded, "pip", arguments...); err != nil {
 		return i, nil, err
 	}
 	text, err := os.ReadFile(said)
@@ -109,8 +173,8 @@ func pypiLocked(text []byte) (all []locked, err error) {
 
 // runPython executes a Python module in a directory of ours, with others from a path. Of pip's errors it prefers the broken
 // connection to the missing package that follows from it.
-func runPython(ctx context.Context, dir, path, module string, arguments ...string) error {
-	cmd := exec.CommandContext(ctx, "python3", append([]string{"-m", module}, arguments...)...)
+func runPython(ctx context.Context, interpreter, dir, path, module string, arguments ...string) error {
+	cmd := exec.CommandContext(ctx, interpreter, append([]string{"-m", module}, arguments...)...)
 	cmd.Dir = dir // with -m the working directory comes before the standard library, and the user's may be a checkout of somebody hostile
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "TMPDIR="+filepath.Join(dir, "tmp"))
 	said, err := cmd.CombinedOutput()
@@ -125,6 +189,9 @@ func runPython(ctx context.Context, dir, path, module string, arguments ...strin
 	}
 	if _, broken, ok := strings.Cut(string(said), "after connection broken by "); ok {
 		why, _, _ = strings.Cut(broken, "\n")
+	}
+	if strings.Contains(string(said), "require a different python version") {
+		return fmt.Errorf("%s: %.300s: %w", module, why, errOtherPython)
 	}
 	return fmt.Errorf("%s: %.300s", module, why)
 }

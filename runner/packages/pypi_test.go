@@ -2,10 +2,12 @@ package packages
 
 import (
 	"archive/zip"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,7 +74,7 @@ func TestZ1WheelsChangeNothingElsewhere(t *testing.T) {
 func TestZ1GuardOfPip(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	venv, tmp, guarded := filepath.Join(dir, "venv"), filepath.Join(dir, "tmp"), filepath.Join(dir, "guard")
-	if err := runPython(t.Context(), dir, "", "venv", "--without-pip", venv); err != nil {
+	if err := runPython(t.Context(), "python3", dir, "", "venv", "--without-pip", venv); err != nil {
 		t.Fatal(err)
 	}
 	for _, made := range []string{tmp, guarded, filepath.Join(outside, "d")} {
@@ -127,5 +129,39 @@ func TestZ1GuardOfPip(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(outside, "old")); err != nil || string(text) != "kept" {
 		t.Errorf("the user's file has %q, %v", text, err)
+	}
+}
+
+// TestOtherPythons: a package for a newer Python is installed with one of the machine's, as uvx does.
+func TestOtherPythons(t *testing.T) {
+	index, bin := t.TempDir(), t.TempDir()
+	wheel(t, index, "honest", "honest-cli")
+	indexOf(t, index)
+	real, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := strings.TrimSpace(string(real))
+	old := "#!/bin/sh\n[ \"$2\" = venv ] && exec " + python + " \"$@\"\necho 'ERROR: Ignored the following versions that require a different python version: 1.0 Requires-Python >=3.98'\nexit 1\n"
+	for name, text := range map[string]string{"python3": old, "python3.98": "#!/bin/sh\nexit 1\n", "python3.99": "#!/bin/sh\nexec " + python + " \"$@\"\n", "python3.99-config": "", "python3.6": ""} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	all := otherPythons()
+	if at := slices.Index(all, filepath.Join(bin, "python3.98")); at < 0 || at+1 >= len(all) || all[at+1] != filepath.Join(bin, "python3.99") || slices.Contains(all, filepath.Join(bin, "python3.6")) {
+		t.Fatalf("%q", all)
+	}
+	i, err := Package{Registry: PyPI, Name: "honest"}.Install(t.Context(), filepath.Join(t.TempDir(), "x"))
+	if err != nil || i.Report.Version != "1.0" {
+		t.Errorf("%+v, %v", i.Report, err)
+	}
+	if err := os.Remove(filepath.Join(bin, "python3.99")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	if _, err := (Package{Registry: PyPI, Name: "honest"}).Install(t.Context(), filepath.Join(t.TempDir(), "y")); !errors.Is(err, errOtherPython) {
+		t.Errorf("%v", err)
 	}
 }
