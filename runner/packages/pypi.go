@@ -36,16 +36,15 @@ type pypiReport struct {
 
 // guard is the sitecustomize.py of the pip of the virtual environment %[1]q. It keeps pip from starting a program: with --only-binary
 // pip takes no source from an index, but builds what a package needs by a URL all the same. It also keeps pip from changing a file
-// outside the environment, its temporary directory %[2]q and its cache: pip creates a script of any name that a wheel gives it,
-// even "/home/me/.profile".
+// outside the environment and its temporary directory %[2]q: pip creates a script of any name that a wheel gives it, even
+// "/home/me/.profile". Its cache is outside, too: pip would install for other packages what a wheel put there.
 const guard = `import os, sys
 if os.path.realpath(sys.prefix) == os.path.realpath(%[1]q):
     starts = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty")
     # where each event has paths that it changes, and the descriptors of the directories that they are relative to
     changes = {"os.mkdir": [(0, 2)], "os.remove": [(0, 1)], "os.rmdir": [(0, 1)], "os.chmod": [(0, 2)], "os.chown": [(0, 3)], "os.truncate": [(0, 9)],
         "os.utime": [(0, 3)], "os.setxattr": [(0, 9)], "os.removexattr": [(0, 9)], "os.rename": [(0, 2), (1, 3)], "os.link": [(0, 2), (1, 3)], "os.symlink": [(1, 2)]}
-    cache = os.environ.get("PIP_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pip")
-    within = tuple(os.path.realpath(at) + os.sep for at in (%[1]q, %[2]q, cache))
+    within = tuple(os.path.realpath(at) + os.sep for at in (%[1]q, %[2]q))
     def changed(event, args):
         if event == "open":
             return [(args[0], -1)] if args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND) else []
@@ -138,7 +137,7 @@ func installWith(ctx context.Context, interpreter string, p Package, dir string)
 		return i, nil, err
 	}
 	arguments := []string{"--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
-		"--only-binary", ":all:", "--report", said, "--", p.spec()}
+		"--no-cache-dir", "--only-binary", ":all:", "--report", said, "--", p.spec()}
 	if p.Besides != "" {
 		arguments = append(arguments, p.Besides)
 	}

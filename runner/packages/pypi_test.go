@@ -96,7 +96,7 @@ func TestZ1GuardOfPip(t *testing.T) {
 		"os.rename(V + '/own', T + '/own')":                                           true,
 		"open(O + '/old').read()":                                                     true,
 		"open(os.devnull, 'w')":                                                       true,
-		"os.makedirs(os.path.expanduser('~/.cache/pip'))":                             true,
+		"os.makedirs(os.path.expanduser('~/.cache/pip'))":                             false,
 		"open(O + '/new', 'w')":                                                       false,
 		"open(V + '/../../new', 'w')":                                                 false,
 		"open(V + '/link/new', 'w')":                                                  false,
@@ -164,4 +164,21 @@ func TestOtherPythons(t *testing.T) {
 	if _, err := (Package{Registry: PyPI, Name: "honest"}).Install(t.Context(), filepath.Join(t.TempDir(), "y")); !errors.Is(err, errOtherPython) {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestAA3WheelsDoNotReachPipsCache: what lies there, pip installs or reads for other packages later.
+func TestAA3WheelsDoNotReachPipsCache(t *testing.T) {
+	index, cache := t.TempDir(), t.TempDir()
+	victim := filepath.Join(cache, "wheels", "ab", "other-1.0-py3-none-any.whl")
+	if err := os.MkdirAll(filepath.Dir(victim), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	wheel(t, index, "hostile", victim)
+	indexOf(t, index)
+	t.Setenv("PIP_CACHE_DIR", cache)
+	_, err := Package{Registry: PyPI, Name: "hostile"}.Install(t.Context(), filepath.Join(t.TempDir(), "hostile"))
+	if text, read := os.ReadFile(victim); read == nil {
+		t.Errorf("the package has written into the cache: %q", text)
+	}
+	t.Log(err)
 }
