@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 const (
 	maxBundleFiles    = 100_000
 	maxBundleBytes    = 1 << 30
+	maxBundleList     = 32 << 20 // of the zip file's central directory, all of which is kept in memory
 	maxBundleManifest = 1 << 20
 	// maxBundleCommand bounds the arguments and the environment: Linux takes no more (execve(2)).
 	maxBundleCommand = 6 << 20
@@ -94,10 +96,12 @@ func unpack(file, dir string) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	archive, err := zip.NewReader(f, size)
+	list := &bounded{from: f, left: maxBundleList}
+	archive, err := zip.NewReader(list, size)
 	if err != nil {
 		return "", fmt.Errorf("%s is no MCP Bundle: %w", file, err)
 	}
+	list.left = math.MaxInt64 // the files have a bound of their own
 	if crowded(archive) {
 		return "", fmt.Errorf("%s has more files and directories than the %d of a bundle", file, maxBundleFiles)
 	}
@@ -110,6 +114,21 @@ func unpack(file, dir string) (digest string, err error) {
 		left -= n
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// bounded reads at most so many bytes.
+type bounded struct {
+	from io.ReaderAt
+	left int64
+}
+
+var errLongList = errors.New("its list of files is too long")
+
+func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errLongList
+	}
+	return b.from.ReadAt(p, at)
 }
 
 // crowded reports whether a bundle has too many files and directories, including directories that only occur in names

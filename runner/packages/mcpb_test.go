@@ -3,10 +3,13 @@ package packages
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +78,33 @@ func TestY3DirectoriesAreBounded(t *testing.T) {
 	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
 		t.Errorf("made %d, %v", len(made), err)
 	}
+}
+
+// TestAA4ListsOfBundlesAreBounded: a list of files that is all of a bundle is not read into memory.
+func TestAA4ListsOfBundlesAreBounded(t *testing.T) {
+	const files = 1_000_000
+	entry := make([]byte, 46, 47) // of the central directory (APPNOTE.TXT, 4.3.12), for an empty file "a"
+	binary.LittleEndian.PutUint32(entry, 0x02014b50)
+	entry[28] = 1
+	text := bytes.Repeat(append(entry, 'a'), files)
+	end := make([]byte, 22) // 4.3.16
+	binary.LittleEndian.PutUint32(end, 0x06054b50)
+	for _, at := range []int{8, 10} {
+		binary.LittleEndian.PutUint16(end[at:], uint16(files%(1<<16)))
+	}
+	binary.LittleEndian.PutUint32(end[12:], uint32(len(text)))
+	file := filepath.Join(t.TempDir(), "x.mcpb")
+	if err := os.WriteFile(file, append(text, end...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := unpack(file, t.TempDir())
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, errLongList) {
+		t.Error(err)
+	}
+	t.Logf("%d MiB", (after.TotalAlloc-before.TotalAlloc)>>20)
 }
 
 func TestBundleLaunch(t *testing.T) {
