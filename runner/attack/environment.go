@@ -35,29 +35,30 @@ func environmentSteps(fields []field, seen Seen) (all []step) {
 	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
 		return nil // its purpose is to run commands
 	}
-	for _, f := range fields {
-		last := len(f.steps) - 1
-		if last < 1 || f.number || f.next || !seen.Programs {
-			continue
-		}
-		_, isKey := f.steps[last].(string)
-		switch {
-		case isKey && f.free && forEnvironment.MatchString(above(f.name)):
-			for _, each := range obeyed {
-				at := f
-				at.name = above(f.name) + "." + each.variable
-				at.steps = append(append([]any{}, f.steps[:last]...), each.variable)
-				all = append(all, step{family: Command, form: variable(each.value), field: at})
-			}
-			return all
-		case !isKey && f.text && forEnvironment.MatchString(strings.TrimSuffix(f.name, "[0]")):
-			for _, each := range obeyed {
-				all = append(all, step{family: Command, form: variable(each.variable + "=" + each.value), field: f})
-			}
-			return all
+	at := slices.IndexFunc(fields, func(f field) bool { return f.variables() || f.assignment() })
+	if at < 0 || !seen.Programs {
+		return nil
+	}
+	for _, each := range obeyed {
+		if f := fields[at]; f.variables() {
+			all = append(all, step{family: Command, form: variable(each.value), field: f.keyed(each.variable)})
+		} else {
+			all = append(all, step{family: Command, form: variable(each.variable + "=" + each.value), field: f})
 		}
 	}
-	return nil
+	return all
+}
+
+// variables reports whether a field is a key of the object for an environment, which takes any.
+func (f field) variables() bool {
+	_, isKey := f.steps[len(f.steps)-1].(string)
+	return isKey && len(f.steps) > 1 && f.free && !f.number && forEnvironment.MatchString(above(f.name))
+}
+
+// assignment reports whether a field is the first text in the list for an environment.
+func (f field) assignment() bool {
+	_, isIndex := f.steps[len(f.steps)-1].(int)
+	return isIndex && !f.next && f.text && forEnvironment.MatchString(strings.TrimSuffix(f.name, "[0]"))
 }
 
 // above returns the path of the parent of a field.

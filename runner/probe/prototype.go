@@ -55,36 +55,51 @@ func (s *session) pollute(ctx context.Context, all []*attacked) error {
 func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.Pollution, asked []*attacked) error {
 	demanded := false
 	for _, c := range calls {
-		got, err := s.callWith(ctx, each, c.Arguments)
-		member := err == nil && attack.Strayed(got.result, c.Mark)
-		by, answer, complete := each, beginning(string(got.result), maxSample), false
-		if err == nil && !member {
-			by, answer, complete, err = s.polluted(ctx, each, asked, c)
+		shown, complete, err := s.shows(ctx, each, asked, c)
+		if !c.Control && shown.By.Kind == "" && demanded && complete { // it found the argument in the prototype
+			shown.By = each.of
 		}
 		switch {
-		case onlyFatal(err) != nil || err != nil && c.Control:
+		case onlyFatal(err) != nil || c.Control && err != nil:
 			return onlyFatal(err)
-		case err != nil:
-			if said, refused := s.refusesTools(ctx, each.of); refused {
-				s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: each.of, Answer: beginning(said, maxSample), Deaf: true})
-			}
-			s.result.Attacks.Ended = each.of
-			return errGone
-		case by != nil && c.Control:
+		case c.Control && shown.By.Kind != "":
 			return nil // what is kept shows nothing
 		case c.Control:
 			demanded = !complete
 			continue
-		case by == nil && demanded && complete: // it found the argument in the prototype
-			by = each
+		case shown.By.Kind != "":
+			s.result.Polluted = append(s.result.Polluted, shown)
+		case err == nil:
+			continue
 		}
-		if by != nil {
-			s.result.Polluted = append(s.result.Polluted, attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form, By: by.of, Answer: answer, Member: member})
-			s.result.Attacks.Ended = each.of
-			return errGone
-		}
+		s.result.Attacks.Ended = each.of
+		return errGone
 	}
 	return nil
+}
+
+// shows makes one such call and those after it. By of the result is empty unless an answer shows the mark; complete
+// reports whether the target accepted a call without the argument. The error is that of a call.
+func (s *session) shows(ctx context.Context, each *attacked, asked []*attacked, c attack.Pollution) (shown attack.Polluted, complete bool, err error) {
+	shown = attack.Polluted{Of: each.of, Field: c.Field, Form: c.Form}
+	got, err := s.callWith(ctx, each, c.Arguments)
+	if err == nil && attack.Strayed(got.result, c.Mark) {
+		shown.By, shown.Answer, shown.Member = each.of, beginning(string(got.result), maxSample), true
+		return shown, false, nil
+	}
+	var by *attacked
+	if err == nil {
+		by, shown.Answer, complete, err = s.polluted(ctx, each, asked, c)
+	}
+	if by != nil {
+		shown.By = by.of
+	}
+	if err != nil && onlyFatal(err) == nil && !c.Control {
+		if said, refused := s.refusesTools(ctx, each.of); refused {
+			shown.By, shown.Answer, shown.Deaf = each.of, beginning(said, maxSample), true
+		}
+	}
+	return shown, complete, err
 }
 
 // refusesTools reports whether a request for the list of tools, which the server has answered before, is refused, and why.

@@ -104,14 +104,15 @@ func TestPollutedArgument(t *testing.T) {
 // then. The server is started again, because what else is tried there shows nothing.
 func TestPollutedResult(t *testing.T) {
 	set := `{"name":"set","inputSchema":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}},"required":["key","value"]}}`
-	for name, tc := range map[string]struct{ shows, member, deaf bool }{
-		"in the result": {true, true, false},
-		"by silence":    {false, false, true},
+	for name, tc := range map[string]struct{ always, shows, member, deaf bool }{
+		"in the result":   {false, true, true, false},
+		"in every result": {true, true, false, false},
+		"by silence":      {false, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			polluted := false
 			f := &fake{on: map[string]func(*fake, map[string]any) any{
-				"tools/list": func(f *fake, _ map[string]any) any {
+				"tools/list": func(_ *fake, _ map[string]any) any {
 					if polluted && !tc.shows {
 						return rpcFailure{-32700, "invalid message"}
 					}
@@ -123,7 +124,7 @@ func TestPollutedResult(t *testing.T) {
 						return nil
 					}
 					result := content("done")
-					if polluted {
+					if polluted || tc.always {
 						result.(map[string]any)["key"] = arguments["value"]
 					}
 					return result
@@ -131,7 +132,7 @@ func TestPollutedResult(t *testing.T) {
 			}}
 			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, CallTimeout: 200 * time.Millisecond, Given: map[string]json.RawMessage{"set": json.RawMessage(`{"key":"ui.theme","value":"red"}`)}}
 			got := f.probe(t, options)
-			if len(got.Polluted) != 1 || got.Polluted[0].Member != tc.member || got.Polluted[0].Deaf != tc.deaf || got.Attacks.Ended.Name != "set" || len(got.Attempts) > 0 {
+			if tc.always && len(got.Polluted) > 0 || !tc.always && (len(got.Polluted) != 1 || got.Polluted[0].Member != tc.member || got.Polluted[0].Deaf != tc.deaf || got.Attacks.Ended.Name != "set" || len(got.Attempts) > 0) {
 				t.Errorf("polluted are %+v, attacks %+v", got.Polluted, got.Attacks)
 			}
 		})

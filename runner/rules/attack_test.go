@@ -310,6 +310,11 @@ func TestAttackedLater(t *testing.T) {
 		in.Attack.Attempts = tc.attempts
 		in.Attack.Profile.Effects = []profile.Effect{read(user, "/srv/exported/groceries.md"), opened}
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+		for _, a := range tc.attempts {
+			if _, succeeded := in.Succeeded()(a); succeeded != (name == "of its own" && a.Sent.Equal(later.Sent)) {
+				t.Errorf("%s: the attempt on %s at %s: %v", name, a.Of.Name, a.Field, succeeded)
+			}
+		}
 	}
 }
 

@@ -130,16 +130,24 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 	case attack.AimName, attack.AimAllowed, attack.AimSibling, attack.AimPublic:
 		return "", ""
 	}
+	if !g.reached[attack.AimName] {
+		return "", ""
+	}
+	return in.passesInside(a, g)
+}
+
+// passesInside is passes for the aims that are not public.
+func (in Input) passesInside(a attack.Attempt, g addressGuard) (report.Severity, string) {
+	if other := in.guardedElsewhere(a); other != "" {
+		return report.SeverityHigh, other + " refuses the same"
+	}
 	said := publicOnly.MatchString(in.saidOf(a.Of))
 	why := in.saying(a.Of, publicOnly, "the same was refused where it hid nothing")
 	switch {
-	case !g.reached[attack.AimName]:
 	case !a.Control && g.lets(a.Aim, said):
 		return severityOf(a.Aim, said), why
 	case a.Control && said:
 		return report.SeverityHigh, why
-	case a.Control && a.Aim == attack.AimLoopback && in.guardedElsewhere(a) != "":
-		return report.SeverityHigh, in.guardedElsewhere(a) + " refuses the same"
 	case a.Control && a.Aim != attack.AimLoopback && g.refused[attack.AimLoopback] && (g.speaks || g.reached[attack.AimPublic]):
 		return report.SeverityMedium, "127.0.0.1 was refused"
 	}
@@ -150,7 +158,7 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 // there; "" for none.
 func (in Input) guardedElsewhere(a attack.Attempt) string {
 	for _, other := range in.Attack.Attempts {
-		if other.Of != a.Of && other.Control && other.Aim == a.Aim && other.Family == a.Family && sameKey(other.Field, a.Field) && refused(other) &&
+		if a.Aim == attack.AimLoopback && a.Control && other.Control && other.Of != a.Of && other.Aim == a.Aim && other.Family == a.Family && sameKey(other.Field, a.Field) && refused(other) &&
 			(private.MatchString(other.Answer) || publicOnly.MatchString(in.saidOf(other.Of))) &&
 			slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) }) {
 			return name(other.Of)
