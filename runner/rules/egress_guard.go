@@ -65,11 +65,19 @@ func (a Attack) contacted(try attack.Attempt, left map[place]profile.Effect) (pr
 		return a.to(try, left)
 	}
 	for _, e := range a.Profile.Effects {
-		if e.Kind == profile.KindConnect && try.Using(e.Capability) && !lookup(e) && try.Family == attack.Egress && leadsThere(try, e) {
+		if e.Kind == profile.KindConnect && !lookup(e) && try.Family == attack.Egress && leadsThere(try, e) && (e.Capability == try.Of || a.storedLast(try, e)) {
 			return e, true
 		}
 	}
 	return profile.Effect{}, false
+}
+
+// storedLast reports whether an attempt was the last one before an effect that may have stored what its capability uses:
+// attempts on several tools have the same ports.
+func (a Attack) storedLast(try attack.Attempt, e profile.Effect) bool {
+	return try.Using(e.Capability) && !try.Sent.After(e.Time) && !slices.ContainsFunc(a.Attempts, func(each attack.Attempt) bool {
+		return each.Using(e.Capability) && each.Sent.After(try.Sent) && !each.Sent.After(e.Time)
+	})
 }
 
 // leadsThere reports whether a connection is the target of an attempt.

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
@@ -122,6 +124,12 @@ func TestGuardedElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 	}
 	past := of("create", decimal)
+	t.Run("stored by another tool", func(t *testing.T) {
+		later, fetched := open, slices.Clone(fired)
+		later.Sent = time.Now()
+		fetched[1].Time = later.Sent.Add(time.Second)
+		expect(t, guarded(webby, []attack.Attempt{of("create", anyName), named, create, past, later}, fetched...), "EGRESS-008 High: Tool edit tried to connect to 127.0.0.1:21004")
+	})
 	t.Run("past a guard", func(t *testing.T) {
 		expect(t, guarded(webby, []attack.Attempt{of("create", anyName), create, past}, fired...), "EGRESS-008 High: Tool create tried to connect to 127.0.0.1:21004")
 	})
