@@ -58,7 +58,7 @@ func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 		case attack.Command:
 			e, proven = ran[a.Call]
 		case attack.Path, attack.Code:
-			e, proven = in.Attack.itself(a, left)
+			e, proven = in.Attack.to(a, left)
 			proven = proven && !(a.Family == attack.Path && in.Attack.held(a, e)) || a.Formatted()
 		case attack.Egress:
 			e, proven = in.Attack.contacted(a, left)

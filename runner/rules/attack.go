@@ -101,12 +101,6 @@ func (a Attack) to(try attack.Attempt, left map[place]profile.Effect) (profile.E
 	return profile.Effect{}, false
 }
 
-// itself returns the effect of an attempt outside by its own call.
-func (a Attack) itself(try attack.Attempt, left map[place]profile.Effect) (profile.Effect, bool) {
-	e, led := left[place{try.Of, try.File}]
-	return e, led && a.causes(try, e)
-}
-
 // causes reports whether an attempt, and no later one with the same file, led to an effect.
 func (a Attack) causes(try attack.Attempt, e profile.Effect) bool {
 	if try.Sent.After(e.Time) {

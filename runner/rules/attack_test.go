@@ -311,7 +311,8 @@ func TestAttackedLater(t *testing.T) {
 		in.Attack.Profile.Effects = []profile.Effect{read(user, "/srv/exported/groceries.md"), opened}
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
 		for _, a := range tc.attempts {
-			if _, succeeded := in.Succeeded()(a); succeeded != (name == "of its own" && a.Sent.Equal(later.Sent)) {
+			last := len(a.Users) > 0 && name != "of its own" || a.Sent.Equal(later.Sent)
+			if _, succeeded := in.Succeeded()(a); succeeded != last {
 				t.Errorf("%s: the attempt on %s at %s: %v", name, a.Of.Name, a.Field, succeeded)
 			}
 		}
