@@ -31,6 +31,10 @@ var (
 // one character of a key per call begins with about a dozen that all keys of an issuer share.
 const mostVariedCalls, variedCalls = 20, 120
 
+// usualVaried is how many launches it takes to name a decoy. If the first takes more than its share of the time, it is
+// made again with fewer calls, but no fewer than fewVariedCalls.
+const usualVaried, fewVariedCalls = 16, 2
+
 // variedSettle is how long the server must be quiet after each call: less than during the exercise, because the whole
 // launch is compared.
 const variedSettle = 20 * time.Millisecond
@@ -104,7 +108,13 @@ func (p Plan) varied(ctx context.Context, how launch, runs []observation, start 
 	o := observation{varied: other}
 	files := p.read(runs)
 	candidates := s.candidates(files, outlet(runs))
+	began := time.Now()
 	s.launch(ctx, nil)
+	if took := time.Since(began); took > mostVaried/usualVaried && s.how.calls > fewVariedCalls {
+		s.how.calls = max(fewVariedCalls, int(time.Duration(s.how.calls)*(mostVaried/usualVaried)/took))
+		s.launches = nil
+		s.launch(ctx, nil)
+	}
 	s.launch(ctx, candidates)
 	if s.failed == nil && !s.launches[0].Same(s.launches[1].Record) {
 		s.launch(ctx, candidates)
@@ -204,16 +214,31 @@ func (s *series) halve(ctx context.Context, suspect depend.Suspect, candidates [
 		if middle == 0 || middle == len(candidates) {
 			middle = len(candidates) / 2
 		}
-		if s.launch(ctx, candidates[:middle]); s.failed != nil {
+		without := s.launched(ctx, candidates[:middle])
+		if s.failed != nil {
 			break
 		}
-		if suspect.In(s.launches[len(s.launches)-1].Record) {
+		if suspect.In(without) {
 			candidates = candidates[middle:]
 		} else {
 			candidates = candidates[:middle]
 		}
 	}
 	return candidates[0]
+}
+
+// launched returns the record of a launch in which these decoys were changed. Suspects often depend on the same decoy, so
+// that one launch serves them all.
+func (s *series) launched(ctx context.Context, changed []decoy.ID) *depend.Record {
+	for _, l := range s.launches {
+		if slices.Equal(l.changed, changed) {
+			return l.Record
+		}
+	}
+	if s.launch(ctx, changed); s.failed != nil {
+		return nil
+	}
+	return s.launches[len(s.launches)-1].Record
 }
 
 // masked reports whether the difference is only a few characters of the secret, as programs show of a key in use

@@ -22,14 +22,18 @@ import (
 type thief struct {
 	send, sized func(decoy.Set) string
 	launches    int
+	// hosts are how many destinations it sends to; 0 for one.
+	hosts int
 }
 
 func (f *thief) start(_ context.Context, how launch) observation {
 	f.launches++
 	r := &depend.Record{}
-	r.Add(depend.Piece{Way: depend.Way{
-		Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}}, Channel: "HTTP", Destination: "x:80",
-	}, Data: []byte("id: " + f.send(*how.decoys) + ";")})
+	for host := range max(f.hosts, 1) {
+		r.Add(depend.Piece{Way: depend.Way{
+			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}}, Channel: "HTTP", Destination: fmt.Sprintf("x%d:80", host),
+		}, Data: []byte("id: " + f.send(*how.decoys) + ";")})
+	}
 	for _, c := range []byte(f.sized(*how.decoys)) {
 		r.Number(depend.Piece{Way: depend.Way{Channel: "TCP", Destination: "x:81"}}, "size", int(c))
 	}
@@ -85,6 +89,10 @@ func TestVaried(t *testing.T) {
 		case tc.on != "" && (len(o.dependences) != 1 || o.dependences[0].Decoy.Name != tc.on):
 			t.Errorf("%s: %+v", name, o.dependences)
 		}
+	}
+	several := &thief{send: func(s decoy.Set) string { return hashed(value(s, "HF_TOKEN")) }, sized: func(decoy.Set) string { return "" }, hosts: 6}
+	if o := (Plan{Decoys: set}).varied(t.Context(), launch{vary: true}, runs, several.start); len(o.dependences) != 6 || several.launches > 16 {
+		t.Errorf("by six ways: %d found in %d launches", len(o.dependences), several.launches)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
