@@ -76,13 +76,17 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 	}
 }
 
-// content returns a message without its id, which differs in each launch.
+// content returns a message without the id of an answer, which is ours and differs in each launch. The id of a
+// request is the server's choice.
 func content(line []byte) []byte {
-	var m struct{ Result, Error, Method, Params json.RawMessage }
+	var m struct{ ID, Result, Error, Method, Params json.RawMessage }
 	if json.Unmarshal(line, &m) != nil {
 		return slices.Clone(line)
 	}
-	return slices.Concat(m.Method, m.Params, m.Result, m.Error)
+	if m.Method == nil {
+		m.ID = nil
+	}
+	return slices.Concat(m.Method, m.ID, m.Params, m.Result, m.Error)
 }
 
 // record collects what left the server in a launch: its answers and logs, captures of the sinkhole, destinations, and

@@ -29,3 +29,15 @@ func TestSentPieceNames(t *testing.T) {
 		t.Errorf("the same names: %+v", got)
 	}
 }
+
+// The id of a request is the server's choice, and that of an answer ours.
+func TestContentOfMessages(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"k-71fe","method":"roots/list"}`: `"roots/list""k-71fe"`,
+		`{"jsonrpc":"2.0","id":7,"result":{"roots":[]}}`:        `{"roots":[]}`,
+	} {
+		if got := string(content([]byte(line))); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
