@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // resolving describes how this machine, and therefore the server, resolves names. The zero value is unknown.
@@ -42,6 +44,9 @@ func nameservers(text []byte) (r resolving) {
 				}
 			}
 		}
+	}
+	if r.search == nil {
+		r.search = []string{places.HomeDomain} // the sandbox adds it
 	}
 	return r
 }

@@ -19,7 +19,7 @@ func TestNameservers(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	for text, want := range map[string]string{
-		"nameserver 192.0.2.1": "[]",
+		"nameserver 192.0.2.1": "[lan]",
 		"search ns.svc.cluster.local Corp.Example.\nsearch corp.example lab.example": "[corp.example lab.example]",
 		"domain corp.example": "[corp.example]",
 	} {

@@ -58,6 +58,9 @@ func TestCompany(t *testing.T) {
 					t.Errorf("no %s among %q", want, seen)
 				}
 			}
+			if alike := strings.Count(o.stdout, "/opt/google/chrome/chrome\n"); alike < 30 || len(seen) < 100 {
+				t.Errorf("%d processes of a browser, and %d in all", alike, len(seen))
+			}
 			if status, known := o.process.Status(); !known || status.ExitStatus() != 0 {
 				t.Errorf("it ended with %v, %v", status, known)
 			}
@@ -65,6 +68,18 @@ func TestCompany(t *testing.T) {
 				t.Errorf("executed %q", programs)
 			}
 		})
+	}
+}
+
+// TestAtHome: the machine is a laptop in a home, with a session on it.
+func TestAtHome(t *testing.T) {
+	o := shell(t, `ls -d /sys/class/net/*/wireless; cat /sys/class/dmi/id/chassis_type; cat /sys/class/net/wlp2s0/address; cat /sys/class/tty/*/dev | head -n 1
+		test -S /run/user/1000/keyring/ssh && echo agent; ls -d /run/systemd/system; grep -cE "^(search|domain) " /etc/resolv.conf; find /etc/hostname -mtime +30
+		python3 -c 'import fcntl, socket, struct; print(struct.unpack("16xh", fcntl.ioctl(socket.socket(), 0x8913, struct.pack("18s", b"wlp2s0")))[0] & 0x41)'`)
+	want := "/sys/class/net/wlp2s0/wireless\n10\n3c:58:c2:4a:91:d7\n"
+	rest, ok := strings.CutPrefix(o.stdout, want)
+	if device, after, _ := strings.Cut(rest, "\n"); !ok || !strings.Contains(device, ":") || after != "agent\n/run/systemd/system\n1\n/etc/hostname\n65\n" {
+		t.Errorf("it sees %q", o.stdout)
 	}
 }
 

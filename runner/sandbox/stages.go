@@ -152,6 +152,11 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	if err := r.nameHost(s.Host, s.Again); err != nil {
 		return fmt.Errorf("name the machine: %w", err)
 	}
+	if !s.Again {
+		if err := r.inhabit(); err != nil {
+			return fmt.Errorf("make the machine look in use: %w", err)
+		}
+	}
 	if network != nil {
 		if err := r.place(authorityFile, network.authority); err != nil {
 			return err

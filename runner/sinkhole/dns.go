@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
 // timeToLive of answers, in seconds.
@@ -98,6 +99,9 @@ func (r resolver) code(q question) dnsmessage.RCode {
 // every name is tried that way first (resolv.conf(5), "ndots") and must not be found.
 // A name that can be a service's is taken for one.
 func searched(host string) bool {
+	if name, atHome := strings.CutSuffix(host, "."+places.HomeDomain); atHome && strings.Contains(name, ".") {
+		return true
+	}
 	name, inCluster := strings.CutSuffix(host, ".cluster.local")
 	if !inCluster {
 		return false
