@@ -248,6 +248,14 @@ func TestUnconfined(t *testing.T) {
 	}
 }
 
+// TestInSession: a server finds itself in the session of a user.
+func TestInSession(t *testing.T) {
+	const look = `print(open("/proc/self/loginuid").read(), "splash" in open("/proc/cmdline").read(), ".scope" in open("/proc/self/cgroup").read() or "single")`
+	if out := output(t, trace.Clock{Forward: time.Hour}, "python3", "-c", look); !strings.HasPrefix(out, "1000 True ") {
+		t.Errorf("it sees %s", out)
+	}
+}
+
 // TestTrueTime: what starts the server sees the true time, also when the server has begun.
 func TestTrueTime(t *testing.T) {
 	self, err := os.Executable()

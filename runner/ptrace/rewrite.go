@@ -34,10 +34,15 @@ var rewriters = map[string]rewriter{
 	"status":    unconfined,
 	"mounts":    installed,
 	"mountinfo": installed,
+	"loginuid":  loggedIn,
+	"sessionid": loggedIn,
+	"cgroup":    inSession,
+	"cmdline":   booting,
+	"dev":       received,
 }
 
 // rewrittenFile matches the files whose content the tracer replaces.
-var rewrittenFile = lazyregexp.New(`^/proc/(?:uptime|stat|cpuinfo|meminfo|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo))$|^/sys/devices/system/cpu/(?:online|possible|present)$`)
+var rewrittenFile = lazyregexp.New(`^/proc/(?:uptime|stat|cpuinfo|meminfo|cmdline|\d+/(?:task/\d+/)?(?:status|mounts|mountinfo|loginuid|sessionid|cgroup|net/dev))$|^/sys/devices/system/cpu/(?:online|possible|present)$`)
 
 // reading names an open file whose content the tracer replaces.
 type reading struct{ process, fd int }
