@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
@@ -15,8 +16,8 @@ import (
 // Language and time zone differ only in launches whose manifest is not compared, because an honest server may
 // advertise itself in the user's language.
 type persona struct {
-	// name and version of the client (clientInfo).
-	name, version string
+	// name and version of the client, and the title and the web site that some tell besides (clientInfo).
+	name, version, title, site string
 	// parent is the client's program that starts servers.
 	parent string
 	// sockets is set if the client is made with Node, which uses socket pairs for the standard streams of servers.
@@ -31,7 +32,15 @@ type persona struct {
 var editor = []string{
 	"TERM_PROGRAM=vscode", "TERM_PROGRAM_VERSION=1.106.2", "VSCODE_PID=4127", "VSCODE_CRASH_REPORTER_PROCESS_TYPE=extensionHost",
 	"VSCODE_L10N_BUNDLE_LOCATION=", "DISPLAY=:0", "XDG_SESSION_TYPE=x11", "XDG_CURRENT_DESKTOP=ubuntu:GNOME",
-	"DESKTOP_SESSION=ubuntu", "XDG_RUNTIME_DIR=/run/user/1000", "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
+	"DESKTOP_SESSION=ubuntu", "XDG_RUNTIME_DIR=" + places.RuntimeDir, "COLORTERM=truecolor", "TERM=xterm-256color", "SHELL=/bin/zsh",
+}
+
+// session has the variables of a session of a desktop. Nobody listens on its sockets, which an honest server may try:
+// launches whose behavior is compared most closely are without them.
+var session = []string{
+	"SSH_AUTH_SOCK=" + places.RuntimeDir + "/keyring/ssh", "DBUS_SESSION_BUS_ADDRESS=unix:path=" + places.RuntimeDir + "/bus", "WAYLAND_DISPLAY=wayland-0",
+	"XDG_SESSION_ID=3", "XDG_SESSION_CLASS=user", "GNOME_DESKTOP_SESSION_ID=this-is-deprecated", "GNOME_KEYRING_CONTROL=" + places.RuntimeDir + "/keyring",
+	"XDG_DATA_DIRS=/usr/share/ubuntu:/usr/local/share:/usr/share:/var/lib/snapd/desktop", "XDG_MENU_PREFIX=gnome-", "GPG_AGENT_INFO=" + places.RuntimeDir + "/gnupg/S.gpg-agent:0:1",
 }
 
 // The personas by client, with the names that these clients use. The exercise uses a client without variables, under
@@ -41,7 +50,7 @@ var (
 	claudeDesktop = persona{name: "claude-ai", version: "0.1.0", parent: "/usr/bin/claude", sockets: true, env: slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, env: slices.Concat(editor, []string{
+	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, env: slices.Concat(editor, session, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
@@ -49,12 +58,12 @@ var (
 	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, env: slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
-	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka"}}
-	claudeCode = persona{name: "claude-code", version: "2.0.51", parent: "/usr/bin/claude", interrupts: true, env: []string{
+	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Europe/Paris", "LANG=fr_FR.UTF-8", "USER=camille", "LOGNAME=camille"}}
+	claudeCode = persona{name: "claude-code", version: "2.0.51", title: "Claude Code", site: "https://claude.com/claude-code", parent: "/usr/bin/claude", interrupts: true, env: slices.Concat(session, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
 		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
-	}}
-	codex = persona{name: "codex-mcp-client", version: "0.63.0", parent: "/usr/bin/codex", env: []string{
+	})}
+	codex = persona{name: "codex-mcp-client", version: "0.63.0", title: "Codex", parent: "/usr/bin/codex", env: []string{
 		"TERM=xterm-256color", "SHELL=/bin/zsh", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka",
 	}}
 	zed = persona{name: "Zed", version: "0.213.3", parent: "/usr/libexec/zed-editor", env: []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
@@ -81,12 +90,15 @@ func (how launch) sockets(plan Plan) bool {
 // openProject is the directory below the home that the client has open. The decoys include a project there.
 const openProject = "src/app"
 
+// commonRevision of MCP is the one that most clients ask for.
+const commonRevision = "2025-06-18"
+
 // atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
 // user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary
-// directory. The client ends the server while its stdin is still open, by SIGINT first.
+// directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open, by SIGINT first.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.clock, how.identity, how.abrupt = afternoon(time.Now()), claudeCode, true
+	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)
 	}

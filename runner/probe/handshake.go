@@ -47,7 +47,13 @@ const (
 )
 
 func (s *session) clientInfo() map[string]any {
-	return map[string]any{"name": s.name(), "version": s.version()}
+	info := map[string]any{"name": s.name(), "version": s.version()}
+	for name, value := range map[string]string{"title": s.options.Title, "websiteUrl": s.options.Site} {
+		if value != "" {
+			info[name] = value
+		}
+	}
+	return info
 }
 
 // capabilities returns the client's capabilities, for initialize.

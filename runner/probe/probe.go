@@ -105,6 +105,8 @@ type Options struct {
 	Inputs inputs.Options
 	// Identity is the name of the client; "" is "mcpaudit".
 	Identity string
+	// Title and Site are the client's title and web site; "" for none.
+	Title, Site string
 	// Plain leaves the mark of a call out of sentences in arguments, so that they do not give the audit away.
 	Plain bool
 	// Incapable: the client declares no capabilities, as many clients do.
