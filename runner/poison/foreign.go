@@ -251,7 +251,21 @@ func (f foreign) expectsContext() bool {
 	demanded := slices.ContainsFunc(slices.Concat(f.parts[partMust], f.parts[partOccasion], f.parts[partWithout]), func(s span) bool {
 		return !inOne(s, f.parts[partContext]) // "all" of a conversation is no "every"
 	})
-	return demanded && f.within(f.free, f.parts[partContext], beside)
+	return demanded && f.within(f.free, f.parts[partContext], beside) || f.definesContext()
+}
+
+// definesContext reports whether the conversation is what a free argument is: "note: der gesamte Gesprächsverlauf".
+func (f foreign) definesContext() bool {
+	const sign = 4 // a colon or a dash, and an article
+	if f.name == english || f.has(partNegation, partDenial, partWithout) {
+		return false
+	}
+	return slices.ContainsFunc(f.parts[partContext], func(talk span) bool {
+		return slices.ContainsFunc(f.free, func(name span) bool {
+			gap := talk.start - name.end
+			return gap > 0 && gap <= sign+len("der ") && slices.ContainsFunc(f.pauses, func(at int) bool { return at >= name.end && at < talk.start })
+		})
+	})
 }
 
 func (f foreign) shadows() bool {

@@ -118,7 +118,15 @@ func askedOfPerson(text string) string {
 }
 
 // asksSecret reports whether a text names a secret, or describes one, such as a code that was sent.
-func asksSecret(text string) bool { return poison.NamesSecret(text) || paraphrased.MatchString(text) }
+func asksSecret(text string) bool {
+	return poison.NamesSecret(text) || paraphrased.MatchString(text) || slices.ContainsFunc(fileName.FindAllStringSubmatch(text, maxAddresses), func(m []string) bool {
+		at, ok := places.Locate("/home/user/" + strings.TrimPrefix(m[1], "~/"))
+		return ok && !at.Routine
+	})
+}
+
+// fileName matches what may be a file of a home: .env, ~/.ssh/id_rsa, id_ed25519.
+var fileName = lazyregexp.New(`(?:^|[\s"'(` + "`" + `])((?:~/)?\.[a-z][\w./-]+|id_[a-z0-9]+)\b`)
 
 // paraphrased matches descriptions of secrets.
 var paraphrased = lazyregexp.New(`(?i)(?:\b(?:your|the|these|those|all|deine|ihre|die|vos|tes|les|sus|tus|las|suas|tuas|as|le|tue)|ваши|твои|все)\s+(?:12|15|18|21|24|twelve|fifteen|eighteen|twenty-four|zwölf|vierundzwanzig|douze|vingt-quatre|doce|veinticuatro|doze|vinte e quatro|dodici|ventiquattro|двенадцать|двадцать четыре)\s+(?:\p{L}+\s+)?` +
@@ -132,14 +140,14 @@ func freeText(field map[string]any) bool {
 }
 
 // entering matches requests to fill something in.
-var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b` +
+var entering = lazyregexp.New(`(?i)\b(?:enter|type|provide|supply|paste|give|share|confirm your|re-?enter|log ?in|sign ?in|authenticate|verify your|fill in|copy|insert|quote|tell us|write|note|list|put|state|let us know|we need|is needed|what (?:is|are|was|were))\b` +
 	`|(?i)\b(?:eingeben|gib|geben sie|trage|nennen? sie|saisi\w*|entrez|indiquez|introduzca|introduza|ingres[ae]|escrib[ae]|digit[ae]|inserisc\w+|inserire|insira|immett\w+|wpisz|podaj|voer|vul|girin|masukkan|ange|zadejte)\b` +
 	`|(?i:введите|укажите|напишите|введіть|вкажіть|输入|填写|入力|입력|दर्ज|أدخل|nhập)`)
 
 var (
 	// telling matches requests to disclose something, and known the context that only the model has.
-	telling = lazyregexp.New(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|copy|copies|restate|echo|transcribe|translate|begin|start|paste|rewrite|encode|summari[sz]e|include|return|give|provide|share|report|extract|(?:write|set|jot|note) (?:down|out)|recount|recite|what (?:is|are|was|were)|which)\b[^.!?\n]{0,120}`)
-	known   = lazyregexp.New(`(?i)\b(?:(?:above|before|preced\w+|prior to|ahead of|earlier than|in front of) (?:this|my|our|the (?:first|current|present)) (?:\w+ )?(?:message|prompt|request|question|turn|line|conversation|note)s?\b|you (?:were|have been|had been) (?:first |initially |originally |already )?(?:told|given|instructed|shown|configured)\b|your (?:context window|configuration|set-?up|first message|guidelines|directives)|(?:your|the) system (?:prompt|message)|what (?:the )?(?:person|user|human|customer|people|somebody|they) (?:has |have |had )?(?:\w+ )?(?:written|said|asked|typed|told|wrote|sent) (?:to )?(?:you|so far|before|earlier|today)\b|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
+	telling = lazyregexp.New(`(?i)\b(?:repeat|reveal|print|output|list|show|tell|reproduce|quote|dump|recite|copy|copies|restate|echo|transcribe|translate|begin|start|paste|rewrite|encode|summari[sz]e|include|return|give|provide|share|report|extract|(?:write|set|jot|note) (?:down|out)|recount|recite|what (?:is|are|was|were|did|does|do|has|have)|which|continue|complete|finish|fill in)\b[^.!?\n]{0,120}`)
+	known   = lazyregexp.New(`(?i)\b(?:(?:above|before|preced\w+|prior to|ahead of|earlier than|in front of) (?:this|my|our|the (?:first|current|present)) (?:\w+ )?(?:message|prompt|request|question|turn|line|conversation|note)s?\b|you (?:were|have been|had been) (?:first |initially |originally |already )?(?:told|given|instructed|shown|configured)\b|your (?:context window|configuration|set-?up|first message|guidelines|directives)|(?:your|the) system (?:prompt|message)|what (?:the )?(?:person|user|human|customer|people|somebody|they) (?:has |have |had )?(?:\w+ )?(?:written|said|asked|typed|told|wrote|sent) (?:to )?(?:you|so far|before|earlier|today)\b|(?:person|user|human|customer|people|somebody|they) (?:\w+ )?(?:ask|say|write|type|tell|send|paste|want)(?: \w+)? (?:you|so far|before|earlier|today|previously|until now|first)\b|your (?:initial |own |hidden )?(?:instructions|context|memory)|(?:the |our )?(?:entire|full|whole|previous|prior|earlier|complete) (?:conversation|chat|dialogue?|messages)|(?:conversation|chat) (?:history|so far)|` +
 		`other (?:mcp )?(?:servers?|tools?)(?:'s?)?|tools? (?:of|from) (?:other|all)|everything (?:the user|you)|(?:the )?user(?:'s|s')? (?:\w+ )?(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?|private keys?)|` +
 		`(?:passwords?|credentials|secrets|api[ _-]?keys?|tokens|environment variables|connection strings?|private keys?)\b[^.!?\n]{0,40}\b(?:you (?:know|have|can|saw|were)|(?:appeared|(?:were |was )?(?:mentioned|shown|seen|used|pasted)|came up) (?:earlier|before|above|so far)|in (?:your|the) (?:context|conversation|session|chat|environment)|from (?:your|the) (?:context|conversation|session)))`)
 )
