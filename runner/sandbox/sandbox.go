@@ -273,6 +273,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 	}
 	run, err := b.link.Setup(ctx, setup)
 	if err != nil {
+		l.salvage(b)
 		return nil, err
 	}
 	if err := l.keepState(b); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -74,6 +75,16 @@ func (l *Launcher) keepState(b *box) error {
 	}
 	l.state = state
 	return nil
+}
+
+// salvageDeadline bounds how long a stage may take to hand on its mounts after its launch was broken off.
+const salvageDeadline = 5 * time.Second
+
+// salvage takes over the mounts of a box whose launch was broken off: mounts can be attached only once, so that those of
+// the run before it may be of no use any more.
+func (l *Launcher) salvage(b *box) {
+	_ = b.state.SetReadDeadline(time.Now().Add(salvageDeadline)) // a socket has deadlines
+	_ = l.keepState(b)                                           // the launch has failed by itself
 }
 
 // Close forgets what the server has written. The launcher is of no use then.

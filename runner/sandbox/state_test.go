@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -53,6 +54,28 @@ func TestWritesLastUntilTheAuditEnds(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(home, "project/file")); err != nil || string(got) != "before" {
 		t.Errorf("the machine's file reads %q, %v", got, err)
+	}
+}
+
+// TestBrokenOff: after a launch for which there was no time, the server can be started again with what it left.
+func TestBrokenOff(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	launcher, err := sandbox.New([]string{"sh", "-c", "cat ~/marker || echo none; echo again > ~/marker"}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher.Tracer = plan.TracerPtrace
+	first := launchOnce(t, launcher)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := launcher.Launch(ended, audit.Start{}); err == nil {
+		t.Fatal("started without time")
+	}
+	if then := launchOnce(t, launcher); first != "none\n" || then != "again\n" {
+		t.Errorf("it saw %q, and then %q", first, then)
+	}
+	if err := launcher.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
