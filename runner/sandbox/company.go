@@ -10,14 +10,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 )
 
-// company lists programs that run beside a client on a desktop, and how many processes of each: servers count them.
+// company lists programs that run beside a client on a desktop, and how many processes of each: servers count them, and strace
+// reads /proc once for each that is made or ended.
 var company = []struct {
 	program   string
 	processes int
 }{
-	{"/usr/lib/systemd/systemd --user", 1}, {"/usr/bin/dbus-daemon --session", 2}, {"/usr/bin/pipewire", 3}, {"/usr/bin/gnome-shell", 1},
-	{"/usr/libexec/gvfsd", 8}, {"/usr/libexec/gsd-power", 12}, {"/usr/libexec/evolution-calendar-factory", 4},
-	{"/opt/google/chrome/chrome", 30}, {"/usr/share/code/code", 10}, {"/usr/bin/zsh", 5}, {"/usr/bin/ssh-agent", 1},
+	{"/usr/lib/systemd/systemd --user", 1}, {"/usr/bin/dbus-daemon --session", 1}, {"/usr/bin/pipewire", 2}, {"/usr/bin/gnome-shell", 1},
+	{"/usr/libexec/gvfsd", 3}, {"/usr/libexec/gsd-power", 4}, {"/usr/libexec/evolution-calendar-factory", 2},
+	{"/opt/google/chrome/chrome", 12}, {"/usr/share/code/code", 5}, {"/usr/bin/zsh", 2}, {"/usr/bin/ssh-agent", 1},
 }
 
 // accompany starts idle processes that look like company. They are not part of the server's tree.
