@@ -57,14 +57,8 @@ func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config)
 	ginkgo.GinkgoHelper()
 	cluster := Start(ginkgo.GinkgoTB())
 	API, Config = cluster.Client, cluster.Config
-	for _, name := range []string{RunNamespace, SystemNamespace} {
-		gomega.Expect(API.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(gomega.Succeed())
-	}
-	for _, folder := range append([]string{"rbac"}, folders...) {
-		for _, object := range Manifests(ctx, folder) {
-			gomega.Expect(API.Create(ctx, object)).To(gomega.Succeed())
-		}
-	}
+	gomega.Expect(API.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: RunNamespace}})).To(gomega.Succeed())
+	gomega.Expect(cluster.Install(ctx, configPath(".."), append([]string{"rbac"}, folders...)...)).To(gomega.Succeed())
 	return API, Config
 }
 

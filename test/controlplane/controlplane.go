@@ -12,8 +12,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -25,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
@@ -94,6 +98,37 @@ func Kustomize(ctx context.Context, folder string) ([]*unstructured.Unstructured
 		return nil, err
 	}
 	return Decode([]byte(built))
+}
+
+// Install creates the operator's namespace and the objects of folders or files of config/, but no
+// quota: without its controller, a quota admits nothing.
+func (c *Cluster) Install(ctx context.Context, root string, paths ...string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: options.SystemNamespace}}
+	if err := client.IgnoreAlreadyExists(c.Client.Create(ctx, namespace)); err != nil {
+		return fmt.Errorf("create namespace: %w", err)
+	}
+	for _, path := range paths {
+		objects, err := read(ctx, filepath.Join(root, "config", path))
+		if err == nil {
+			err = c.Apply(ctx, slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "ResourceQuota" }))
+		}
+		if err != nil {
+			return fmt.Errorf("apply config/%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// read returns the objects of a file, or of a folder as kustomize builds it.
+func read(ctx context.Context, path string) ([]*unstructured.Unstructured, error) {
+	if filepath.Ext(path) != ".yaml" {
+		return Kustomize(ctx, path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(text)
 }
 
 // Apply creates the objects that do not exist yet.

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
-	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
@@ -46,23 +45,16 @@ func startCluster(ctx context.Context, root string) (*cluster, error) {
 
 // install creates the namespaces and the policies, and reads the webhook's configuration.
 func (c *cluster) install(ctx context.Context, root string) error {
-	namespaces := []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: options.SystemNamespace}}}
 	for _, team := range teamLabels() {
-		namespaces = append(namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Name, Labels: team.Labels}})
-	}
-	for _, namespace := range namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team.Name, Labels: team.Labels}}
 		if err := c.Client.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("create namespace: %w", err)
 		}
 	}
 	// All policies: with no binding left, the API server would stop watching ConfigMaps between
 	// two sets of lists.
-	policies, err := controlplane.Kustomize(ctx, filepath.Join(root, "config", "policy"))
-	if err == nil {
-		err = c.Apply(ctx, policies)
-	}
-	if err != nil {
-		return fmt.Errorf("apply policies: %w", err)
+	if err := c.Install(ctx, root, "policy"); err != nil {
+		return err
 	}
 	webhooks, err := os.ReadFile(filepath.Join(root, "config", "webhook", "configuration.yaml"))
 	if err == nil {

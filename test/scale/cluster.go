@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -57,39 +55,10 @@ func startCluster(ctx context.Context, root, dir string) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{started, requests}
-	for _, pattern := range []string{"manager/namespace.yaml", "runs/namespace.yaml", "runs/*.yaml", "rbac/*.yaml"} {
-		if err := c.apply(ctx, root, pattern); err != nil {
-			return nil, errors.Join(err, c.Stop())
-		}
+	if err := c.Install(ctx, root, "runs", "rbac"); err != nil {
+		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
-}
-
-// apply creates the objects of config/, but no quota: without its controller, a quota
-// admits nothing.
-func (c *cluster) apply(ctx context.Context, root, pattern string) error {
-	paths, err := filepath.Glob(filepath.Join(root, "config", pattern))
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		objects, err := controlplane.Decode(text)
-		if err == nil {
-			err = c.Apply(ctx, slices.DeleteFunc(objects, isUnserved))
-		}
-		if err != nil {
-			return fmt.Errorf("apply %s: %w", path, err)
-		}
-	}
-	return nil
-}
-
-func isUnserved(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "Kustomization" || object.GetKind() == "ResourceQuota"
 }
 
 // kubeconfig writes a kubeconfig for the manager's service account.

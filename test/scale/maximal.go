@@ -58,7 +58,7 @@ func measureMaximal(ctx context.Context, s settings, root, binary, dir string) (
 	}
 	r.audits = s.maximal
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := errors.Join(c.apply(ctx, root, "policy/size.yaml"), c.kubeconfig(ctx, kubeconfig)); err != nil {
+	if err := errors.Join(c.Install(ctx, root, "policy/size.yaml"), c.kubeconfig(ctx, kubeconfig)); err != nil {
 		return r, err
 	}
 	if r.bytes, err = createMaximal(ctx, c, r.audits); err != nil {
