@@ -11,11 +11,11 @@ import (
 )
 
 // The bounds of a GraphQL query: its tokens, the depth of its fields, and the fields of
-// the answer.
+// the answer. Generated clients select all fields of their objects, by fragments in fragments.
 const (
-	maxTokens  = 4096
-	maxDepth   = 12
-	maxAnswers = 1024
+	maxTokens  = 16 << 10
+	maxDepth   = 24
+	maxAnswers = 8 << 10
 )
 
 // graphQL returns the GraphQL document in the body of a request, or else in its URL (GraphQL over HTTP), and its text;
@@ -79,7 +79,7 @@ func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth i
 		}
 		switch each := each.(type) {
 		case *ast.Field:
-			into[each.Alias] = s.value(each, depth-1)
+			into[each.Alias] = s.value(each, into[each.Alias], depth-1)
 		case *ast.InlineFragment:
 			s.fill(into, each.SelectionSet, depth-1)
 		case *ast.FragmentSpread:
@@ -91,12 +91,19 @@ func (s *selected) fill(into map[string]any, selection ast.SelectionSet, depth i
 }
 
 // value returns a scalar that fits the name of a field, or an object with the fields it
-// selects: in a list if the name is a plural, unless it is a page of a connection.
-func (s *selected) value(f *ast.Field, depth int) any {
+// selects: in a list if the name is a plural, unless it is a page of a connection. Selections of the same field are
+// merged with what it has (GraphQL, 5.3.2).
+func (s *selected) value(f *ast.Field, before any, depth int) any {
 	if len(f.SelectionSet) == 0 {
 		return guess(f.Name, s.url)
 	}
-	one := map[string]any{}
+	if list, is := before.([]any); is {
+		before = list[0]
+	}
+	one, is := before.(map[string]any)
+	if !is {
+		one = map[string]any{}
+	}
 	s.fill(one, f.SelectionSet, depth)
 	for _, page := range []string{"nodes", "edges", "pageInfo", "totalCount", "items", "results"} {
 		if _, is := one[page]; is {

@@ -2,6 +2,7 @@ package sinkhole
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -59,6 +60,34 @@ func TestServices(t *testing.T) {
 				t.Errorf("%s %s: no %s in %s", tc.method, tc.url, want, answer)
 			}
 			rest = after
+		}
+	}
+}
+
+// TestGraphQLMergesSelections: of a field that several fragments select, and as deeply as generated clients do.
+func TestGraphQLMergesSelections(t *testing.T) {
+	query := "query { issue { state { id color } ...S } notes { id } notes { title } ...D } fragment S on Issue { state { name } } fragment D on Query "
+	for range 8 {
+		query += "{ a { ...E } } fragment E on A "
+	}
+	for i := range 8 {
+		query = strings.Replace(query, "...E } } fragment E on A", fmt.Sprintf("...E%d } } fragment E%d on A", i, i), 1)
+	}
+	sent, err := json.Marshal(map[string]string{"query": query + "{ deep }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, _ := graphQL(httptest.NewRequest(http.MethodPost, "https://api.example/graphql", nil), sent)
+	if document == nil {
+		t.Fatalf("no query: %s", query)
+	}
+	answer, err := json.Marshal(answerGraphQL(document, "https://api.example/graphql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"state":{"color":`, `"name":`, `"notes":[{"id":"1","title":"note"}]`, `"deep":`} {
+		if !strings.Contains(string(answer), want) {
+			t.Errorf("no %s in %s", want, answer)
 		}
 	}
 }
