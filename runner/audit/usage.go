@@ -35,22 +35,24 @@ func (p Plan) argue(how *launch, first observation, runs []observation) {
 		lacking = []demand{{name: word, literal: true}}
 	}
 	for _, d := range lacking {
-		words := d.words()
-		value := words[len(words)-1]
-		if d.option != "" && slices.Contains(before, d.option) || d.option == "" && slices.Contains(before, value) || len(before)+len(words) > maxArguments {
-			continue
-		}
-		if name := d.variable(); !d.literal && decoy.Secret(name) {
-			how.asked = p.give(how.asked, name, "")
-			for _, v := range how.asked {
-				if v.Name == name {
-					words[len(words)-1] = v.Value
-				}
-			}
-		}
-		before = slices.Concat(before, words)
+		before = p.meet(d, how, before)
 	}
 	how.arguments = before
+}
+
+// meet appends what meets a demand to the arguments before it, unless they have it.
+func (p Plan) meet(d demand, how *launch, before []string) []string {
+	words := d.words()
+	if has := slices.Contains(before, words[0]); has || len(before)+len(words) > maxArguments {
+		return before
+	}
+	if name := d.variable(); !d.literal && decoy.Secret(name) {
+		how.asked = p.give(how.asked, name, "")
+		if i := slices.IndexFunc(how.asked, func(v decoy.Var) bool { return v.Name == name }); i >= 0 {
+			words[len(words)-1] = how.asked[i].Value
+		}
+	}
+	return slices.Concat(before, words)
 }
 
 // demand is an argument that a server says it lacks.
