@@ -61,6 +61,31 @@ func (r *root) devise(dir string, files map[string]string) error {
 	if err != nil {
 		return nil //nolint:nilerr // a machine without it
 	}
+	links := linksIn(at, classes)
+	if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4m,mode=0755"); err != nil {
+		return fmt.Errorf("cover %s: %w", dir, err)
+	}
+	for name, target := range links {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(at, name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(target, filepath.Join(at, name)); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := writeAttribute(filepath.Join(at, name), text, strings.HasSuffix(name, "/")); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("", at, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("protect %s: %w", dir, err)
+	}
+	return nil
+}
+
+// linksIn returns the links to devices in the classes that a laptop does not have of its own, by their paths.
+func linksIn(at string, classes []os.DirEntry) map[string]string {
 	links := map[string]string{}
 	for _, class := range classes {
 		if _, ours := laptop[class.Name()]; ours || class.Name() == "dmi" || !class.IsDir() {
@@ -74,34 +99,16 @@ func (r *root) devise(dir string, files map[string]string) error {
 			}
 		}
 	}
-	if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4m,mode=0755"); err != nil {
-		return fmt.Errorf("cover %s: %w", dir, err)
+	return links
+}
+
+// writeAttribute makes a file of /sys, or an empty directory.
+func writeAttribute(file, text string, dir bool) error {
+	if dir {
+		return os.MkdirAll(file, 0o755)
 	}
-	for name, target := range links {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(at, name)), 0o755); err != nil {
-			return err
-		}
-		if err := os.Symlink(target, filepath.Join(at, name)); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
 	}
-	for name, text := range files {
-		file := filepath.Join(at, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if strings.HasSuffix(name, "/") {
-			if err := os.Mkdir(file, 0o755); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := os.WriteFile(file, []byte(text+"\n"), 0o444); err != nil {
-			return err
-		}
-	}
-	if err := unix.Mount("", at, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return fmt.Errorf("protect %s: %w", dir, err)
-	}
-	return nil
+	return os.WriteFile(file, []byte(text+"\n"), 0o444)
 }

@@ -15,12 +15,22 @@ import (
 // once, and one that looks for them finds them.
 var sessionSockets = []string{"bus", "keyring/ssh", "keyring/control", "pipewire-0", "wayland-0"}
 
-// inhabit adds what a machine has that somebody is logged in to at home: the sockets of the session, and a search
-// domain. Neither is essential.
-func (r *root) inhabit() error {
-	if r.readOnly != nil {
-		return nil
+// inhabit names the machine, and makes it look as if somebody was logged in to it, unless an earlier run did.
+func (r *root) inhabit(host string, again bool) error {
+	if err := r.nameHost(host, again); err != nil {
+		return fmt.Errorf("name the machine: %w", err)
 	}
+	if again || r.readOnly != nil {
+		return nil //nolint:nilerr // neither is essential
+	}
+	if err := r.login(); err != nil {
+		return fmt.Errorf("make the machine look in use: %w", err)
+	}
+	return nil
+}
+
+// login adds what a machine in a home has that somebody is logged in to: the sockets of the session, and a search domain.
+func (r *root) login() error {
 	for _, name := range sessionSockets {
 		at := path.Join(places.RuntimeDir, name)
 		if err := r.ensure(path.Dir(at), 0o755); err != nil {

@@ -149,13 +149,8 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 	if err != nil {
 		return err
 	}
-	if err := r.nameHost(s.Host, s.Again); err != nil {
-		return fmt.Errorf("name the machine: %w", err)
-	}
-	if !s.Again {
-		if err := r.inhabit(); err != nil {
-			return fmt.Errorf("make the machine look in use: %w", err)
-		}
+	if err := r.inhabit(s.Host, s.Again); err != nil {
+		return err
 	}
 	if network != nil {
 		if err := r.place(authorityFile, network.authority); err != nil {
