@@ -104,7 +104,7 @@ type Report struct {
 	CodePaths []string `json:"codePaths,omitempty" cap:"64x256" keep:"whole" redact:"secrets"`
 	// manifest lists what the server advertises.
 	Manifest Manifest `json:"manifest"`
-	// coverage counts what of it was exercised.
+	// coverage counts the capabilities that were exercised.
 	Coverage Coverage `json:"coverage"`
 	// exercise has a row for each capability, in the order of the manifest.
 	// +optional

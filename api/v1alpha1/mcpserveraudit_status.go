@@ -98,7 +98,7 @@ type MCPServerAuditStatus struct {
 	// +optional
 	Drift *DriftSummary `json:"drift,omitempty"`
 
-	// coverage counts what the server advertises, and what of it was exercised.
+	// coverage counts the capabilities that the server advertises, and those that were exercised.
 	// +optional
 	Coverage *report.Coverage `json:"coverage,omitempty"`
 
