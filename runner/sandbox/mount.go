@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,46 +76,6 @@ func (r *root) build() error {
 
 // at returns where a path of the server is while its root is built.
 func (r *root) at(path string) string { return filepath.Join(r.dir, "root", path) }
-
-// ensure makes a directory of the server that the machine may not have. It stays
-// within the root, whatever links the machine has on the way.
-func (r *root) ensure(path string, mode fs.FileMode) error {
-	tree, err := os.OpenRoot(r.at("/"))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tree.Close() }() // opened for its name only
-	name := strings.TrimPrefix(path, "/")
-	if err := tree.MkdirAll(name, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", path, err)
-	}
-	return tree.Chmod(name, mode)
-}
-
-// place makes a world-readable file of ours in place of any other. It stays within
-// the root, as ensure does.
-func (r *root) place(path string, content []byte) error {
-	if err := r.ensure(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	tree, err := os.OpenRoot(r.at("/"))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tree.Close() }() // opened for its name only
-	name := strings.TrimPrefix(path, "/")
-	if err := tree.RemoveAll(name); err != nil {
-		return fmt.Errorf("make %s: %w", path, err)
-	}
-	if err := tree.WriteFile(name, content, 0o444); err != nil {
-		return fmt.Errorf("make %s: %w", path, err)
-	}
-	installed := time.Now().Add(-age)
-	return tree.Chtimes(name, installed, installed)
-}
-
-// age is how long ago the machine seems to have been set up.
-const age = 211 * 24 * time.Hour
 
 // directory shows a directory entry by entry.
 func (r *root) directory(path string) error {
