@@ -15,7 +15,7 @@ func TestAA1LeavesHalf(t *testing.T) {
 	for _, name := range []string{"instances", "watches"} {
 		text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_" + name)
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		var all int
 		if _, err := fmt.Sscan(string(text), &all); err != nil {
