@@ -73,7 +73,7 @@ func (in Input) foreign(own ownPaths, e profile.Effect, did string, d *draft) bo
 	return false
 }
 
-// namedAfter reports whether a file is named after what a declaration speaks of, as tasks.json of a tool that adds tasks.
+// namedAfter reports whether a declaration mentions each word of a file's name: a tool that adds tasks may write tasks.json.
 func namedAfter(covering scope.Declaration, file string) bool {
 	about := nameWords(strings.TrimSuffix(path.Base(file), path.Ext(file)))
 	return len(about) > 0 && !slices.ContainsFunc(about, func(word string) bool { return !covering.Mentions(word) })

@@ -15,8 +15,8 @@ import (
 // namespace also for the user who made it.
 var halved = []int{unix.RLIMIT_MSGQUEUE, unix.RLIMIT_SIGPENDING, unix.RLIMIT_MEMLOCK}
 
-// noCore keeps the kernel from starting the machine's handler of core dumps, which it does with 0 (kernel/coredump.c). A server can
-// set 0 itself, but no more than this: the handler is told the limit.
+// noCore is the only limit, in bytes, at which the kernel does not start the machine's handler of core dumps
+// (kernel/coredump.c). A server can lower it to 0: the handler then starts, and sees a limit of 0.
 const noCore = 1
 
 // watched are what a user may have for watching files, and the limits of it that a user namespace sets.
