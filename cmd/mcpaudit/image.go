@@ -3,28 +3,28 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/image"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
 
-// unpack gets the image that the plan's command names, if any, and changes the command to its program. It returns nil if the
-// command names no image, and a function that removes what was unpacked.
-func (o *options) unpack(ctx context.Context, plan *audit.Plan, progress cli.Progress) (of *image.Image, remove func(), err error) {
-	reference, named := strings.CutPrefix(plan.Command[0], image.Prefix)
+// unpack gets the image of a container, and changes the plan's command to its program. It returns a function that removes
+// what was unpacked.
+func (o *options) unpack(ctx context.Context, c packages.Container, plan *audit.Plan, progress cli.Progress) (of *image.Image, remove func(), err error) {
 	switch {
-	case !named:
-		return nil, func() {}, nil
 	case o.sbom != "":
-		return nil, nil, errors.New("--sbom: not valid with oci:IMAGE; scanners of images make one")
+		return nil, nil, errors.New("--sbom: not valid with an image; scanners of images make one")
 	case o.program != "":
-		return nil, nil, errors.New("--program: not valid with oci:IMAGE")
+		return nil, nil, errors.New("--program: not valid with an image")
 	}
 	dir, err := scratch.New()
 	if err != nil {
@@ -36,17 +36,38 @@ func (o *options) unpack(ctx context.Context, plan *audit.Plan, progress cli.Pro
 			discard()
 		}
 	}()
-	progress.Step("get image " + reference)
-	got, err := image.Get(ctx, reference, filepath.Join(dir.Path, "image"), sandbox.Owner())
+	progress.Step("get image " + c.Image)
+	got, err := image.Get(ctx, c, filepath.Join(dir.Path, "image"), sandbox.Owner())
 	if err != nil {
 		return nil, nil, err
 	}
-	plan.Named = plan.Command
-	if plan.Command, err = got.Command(plan.Command[1:]); err != nil {
-		return nil, nil, err
+	for _, entry := range c.Env {
+		passEnv(plan, entry)
 	}
-	plan.Package = &packages.Installed{Report: got.Package()}
+	plan.Command, plan.Package = got.Command, &packages.Installed{Report: got.Package()}
 	return &got, discard, nil
+}
+
+// passEnv adds a container's variable to the plan: "NAME=VALUE", or "NAME" for one of this process that the plan lacks. A
+// secret is replaced by a decoy.
+func passEnv(plan *audit.Plan, entry string) {
+	name, value, set := strings.Cut(entry, "=")
+	if !set && !has(plan, name) {
+		value, set = os.LookupEnv(name)
+	}
+	switch {
+	case !set || name == "HOME":
+	case decoy.Secret(name) || holdsSecret(value):
+		plan.Secrets = append(plan.Secrets, name)
+	default:
+		plan.Env = append(plan.Env, name+"="+value)
+	}
+}
+
+// has reports whether the plan sets a variable.
+func has(plan *audit.Plan, name string) bool {
+	sets := func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
+	return slices.Contains(plan.Secrets, name) || slices.ContainsFunc(plan.Env, sets)
 }
 
 // newLauncher returns the launcher for a command, which an image may contain.

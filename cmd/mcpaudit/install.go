@@ -10,34 +10,54 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/image"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// install installs the package that the plan's command names, if any, with a further requirement, and changes the
-// command to its program. It returns a function that removes the installation.
-func (o *options) install(ctx context.Context, plan *audit.Plan, besides string, progress cli.Progress) (remove func(), err error) {
+// provide gets the package or the image that the plan's command names, if any, and changes the command to its program. A
+// package is installed with a further requirement. It returns the image, if it is one, and a function that removes all of it.
+func (o *options) provide(ctx context.Context, plan *audit.Plan, besides string, progress cli.Progress) (*image.Image, func(), error) {
 	of, err := o.launched(plan.Command)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case of == nil && o.sbom != "":
-		return nil, errors.New("--sbom: only valid with npm:NAME, pypi:NAME or mcpb:FILE")
+		return nil, nil, errors.New("--sbom: only valid with npm:NAME, pypi:NAME or mcpb:FILE")
 	case of == nil:
-		return func() {}, nil
+		return nil, func() {}, nil
 	}
 	named, arguments := of.Package, of.Arguments
 	if of.Registry == packages.MCPRegistry {
 		progress.Step("ask for " + of.String())
 		if named, err = o.resolve(ctx, of, plan); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+	plan.Env, plan.Secrets = slices.Concat(of.Env, plan.Env), slices.Concat(of.Secrets, plan.Secrets)
+	plan.Named = append([]string{named.String()}, arguments...)
+	if of.Container != nil {
+		return o.unpack(ctx, *of.Container, plan, progress)
+	}
+	of.Besides = besides
+	remove, err := o.install(ctx, *of, plan, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	if named.Registry == packages.NPM || named.Registry == packages.PyPI {
+		named.Version = plan.Package.Report.Version
+		plan.Named[0] = named.String()
+	}
+	return nil, remove, nil
+}
+
+// install installs a package, and changes the plan's command to its program. It returns a function that removes the
+// installation.
+func (o *options) install(ctx context.Context, of packages.Launched, plan *audit.Plan, progress cli.Progress) (remove func(), err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, fmt.Errorf("install %s: %w", of, err)
 	}
-	of.Besides = besides
 	dir := of.Dir(home)
 	uninstall := func() { _ = os.RemoveAll(dir) } // a leftover in a cache is no failure
 	defer func() {
@@ -57,12 +77,7 @@ func (o *options) install(ctx context.Context, plan *audit.Plan, besides string,
 	if err != nil {
 		return nil, err
 	}
-	if named.Registry == packages.NPM || named.Registry == packages.PyPI {
-		named.Version = installed.Report.Version
-	}
-	plan.Env = slices.Concat(installed.Env, of.Env, plan.Env)
-	plan.Secrets = slices.Concat(installed.Secrets, of.Secrets, plan.Secrets)
-	plan.Named = append([]string{named.String()}, arguments...)
+	plan.Env, plan.Secrets = slices.Concat(installed.Env, plan.Env), slices.Concat(installed.Secrets, plan.Secrets)
 	plan.Command, plan.Package = append(program, of.Arguments...), &installed
 	return uninstall, nil
 }
@@ -74,6 +89,12 @@ func (o *options) resolve(ctx context.Context, of *packages.Launched, plan *audi
 		return exact, err
 	}
 	resolved.Program, resolved.Arguments = of.Program, append(resolved.Arguments, of.Arguments...)
+	if c := resolved.Container; c != nil {
+		c.Arguments = resolved.Arguments
+		if err := image.Encrypted(c.Image); err != nil {
+			return exact, fmt.Errorf("%s: %w", exact, err)
+		}
+	}
 	*of = resolved
 	if text := of.ServerJSON; plan.ServerJSON == nil && len(text) <= maxDeclared && scope.CheckServerJSON(text) == nil {
 		plan.ServerJSON = text
@@ -96,13 +117,16 @@ func (o *options) writeSBOM(of packages.Installed) error {
 	return nil
 }
 
-// launched returns the package that a command names directly or by a launcher; nil for a local
-// program.
+// launched returns the package or the image that a command names directly or by a launcher; nil for a
+// local program.
 func (o *options) launched(command []string) (*packages.Launched, error) {
 	p, named, err := packages.Parse(command[0])
 	switch {
 	case err != nil:
 		return nil, err
+	case named && p.Registry == packages.OCI:
+		l := packages.Container{Image: p.Name, Arguments: command[1:]}.Launched()
+		return &l, nil
 	case named:
 		return &packages.Launched{Package: p, Program: o.program, Arguments: command[1:]}, nil
 	case o.program != "":
@@ -112,8 +136,9 @@ func (o *options) launched(command []string) (*packages.Launched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
-	if of, ok := packages.Launch(command, dir); ok {
-		return &of, nil
+	of, ok, err := packages.Launch(command, dir)
+	if err != nil || !ok {
+		return nil, err
 	}
-	return nil, nil
+	return &of, nil
 }

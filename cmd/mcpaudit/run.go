@@ -29,7 +29,8 @@ func newRun() *cobra.Command {
 			"  pypi:NAME[==VERSION]\n" +
 			"  registry:NAMESPACE/NAME[@VERSION]    a server of the MCP registry\n" +
 			"  mcpb:FILE, mcpb:https://...          an MCP Bundle\n" +
-			"  oci:NAME[:TAG|@DIGEST], oci:./PATH   a container image, an OCI layout or an archive of docker save",
+			"  oci:NAME[:TAG|@DIGEST], oci:./PATH   a container image, an OCI layout or an archive of docker save\n\n" +
+			"A COMMAND such as npx, uvx or docker run stands for the package or the image that it names.",
 		Example: "  mcpaudit run -- node server.js\n  mcpaudit run npm:@modelcontextprotocol/server-filesystem /srv/data\n  mcpaudit run pypi:mcp-server-time==2026.10.19\n  mcpaudit run --config ~/.config/Claude/claude_desktop_config.json --all",
 		Args: func(_ *cobra.Command, command []string) error {
 			if len(command) == 0 && o.config == "" && !o.all {
@@ -85,18 +86,11 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string, stderr io.Writer) (r report.Report, installed *packages.Installed, err error) {
 	progress, written := cli.NewProgress(stderr), plan.Command
 	defer progress.Clear()
-	of, discard, err := o.unpack(ctx, &plan, progress)
+	of, remove, err := o.provide(ctx, &plan, besides, progress)
 	if err != nil {
 		return r, nil, err
 	}
-	defer discard()
-	if of == nil {
-		remove, err := o.install(ctx, &plan, besides, progress)
-		if err != nil {
-			return r, nil, err
-		}
-		defer remove()
-	}
+	defer remove()
 	memory, err := o.memoryLimit()
 	if err != nil {
 		return r, nil, err

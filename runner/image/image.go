@@ -3,6 +3,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +15,12 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
-
-// Prefix begins a reference to an image: a name in a registry, or a path that begins with "/" or ".".
-const Prefix = "oci:"
 
 const (
 	// timeout bounds how long it may take to get and unpack an image.
@@ -38,8 +38,8 @@ type Image struct {
 	Digest string
 	// Root is the directory with its files.
 	Root string
-	// Entrypoint, Cmd and Env ("NAME=value") are those of its config.
-	Entrypoint, Cmd, Env []string
+	// Command is the command line of the container, and Env ("NAME=value") the environment in the image's config.
+	Command, Env []string
 	// Dir is the working directory, without links.
 	Dir string
 	// UID and GID are the ids of its user.
@@ -49,30 +49,30 @@ type Image struct {
 // Owner returns the ids that own a file of the image on this machine.
 type Owner func(uid, gid int) (int, int)
 
-// Get gets the image that a reference without Prefix names, and unpacks it into a new directory. With a nil owner, its files
-// belong to the user of this process.
-func Get(ctx context.Context, reference, dir string, own Owner) (Image, error) {
+// Get gets the image of a container, and unpacks it into a new directory, with empty ones for its volumes. With a nil owner,
+// the files belong to the user of this process.
+func Get(ctx context.Context, c packages.Container, dir string, own Owner) (Image, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	of, err := get(ctx, reference, dir, own)
+	of, err := get(ctx, c, dir, own)
 	switch {
 	case ctx.Err() != nil:
-		return of, fmt.Errorf("get image %s: %w", reference, ctx.Err())
+		return of, fmt.Errorf("get image %s: %w", c.Image, ctx.Err())
 	case err != nil:
-		return of, fmt.Errorf("get image %s: %s", reference, report.Cut(strings.Join(strings.Fields(err.Error()), " "), maxSaid))
+		return of, fmt.Errorf("get image %s: %s", c.Image, report.Cut(strings.Join(strings.Fields(err.Error()), " "), maxSaid))
 	}
 	return of, nil
 }
 
-func get(ctx context.Context, reference, dir string, own Owner) (of Image, err error) {
+func get(ctx context.Context, c packages.Container, dir string, own Owner) (of Image, err error) {
 	find := fromRegistry
-	if strings.HasPrefix(reference, "/") || strings.HasPrefix(reference, ".") {
+	if strings.HasPrefix(c.Image, "/") || strings.HasPrefix(c.Image, ".") {
 		find = fromPath
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return of, err
 	}
-	from, err := find(ctx, reference, filepath.Join(dir, "archive"))
+	from, err := find(ctx, c.Image, filepath.Join(dir, "archive"))
 	if err != nil {
 		return of, err
 	}
@@ -80,9 +80,9 @@ func get(ctx context.Context, reference, dir string, own Owner) (of Image, err e
 	if err != nil {
 		return of, err
 	}
-	of = Image{
-		Name: from.name, Tag: from.tag, Digest: from.digest, Root: filepath.Join(dir, "root"),
-		Entrypoint: config.Config.Entrypoint, Cmd: config.Config.Cmd, Env: config.Config.Env,
+	of = Image{Name: from.name, Tag: from.tag, Digest: from.digest, Root: filepath.Join(dir, "root"), Env: config.Config.Env}
+	if of.Command = commandOf(c, config.Config); len(of.Command) == 0 {
+		return of, errors.New("it starts no program (it has no entrypoint): name one after it")
 	}
 	u, err := newUnpacker(of.Root, own)
 	if err != nil {
@@ -92,30 +92,44 @@ func get(ctx context.Context, reference, dir string, own Owner) (of Image, err e
 	if err := u.layers(ctx, from.image, config.RootFS.DiffIDs); err != nil {
 		return of, err
 	}
-	if of.UID, of.GID, err = u.user(config.Config.User); err != nil {
+	if of.UID, of.GID, err = u.user(cmp.Or(c.User, config.Config.User)); err != nil {
 		return of, err
 	}
-	if of.Dir, err = u.directory(config.Config.WorkingDir); err != nil {
+	if of.Dir, err = u.directory(cmp.Or(c.Dir, config.Config.WorkingDir)); err != nil {
 		return of, err
+	}
+	for _, volume := range c.Volumes {
+		if err := u.volume(volume, of.UID, of.GID); err != nil {
+			return of, err
+		}
 	}
 	return of, os.RemoveAll(filepath.Join(dir, "archive"))
 }
 
-// Command returns the command line of a container of the image: arguments replace those of the image.
-func (i Image) Command(arguments []string) ([]string, error) {
-	if len(arguments) == 0 {
-		arguments = i.Cmd
+// commandOf returns the command line of a container: an entrypoint replaces the image's whole command, arguments its Cmd.
+func commandOf(c packages.Container, config v1.Config) []string {
+	entrypoint, arguments := config.Entrypoint, config.Cmd
+	if c.Entrypoint != "" {
+		entrypoint, arguments = []string{c.Entrypoint}, nil
 	}
-	command := slices.Concat(i.Entrypoint, arguments)
-	if len(command) == 0 {
-		return nil, fmt.Errorf("image %s starts no program (it has no entrypoint): name one after it", i.Name)
+	if len(c.Arguments) > 0 {
+		arguments = c.Arguments
 	}
-	return command, nil
+	return slices.Concat(entrypoint, arguments)
 }
 
 // Package describes the image in a report.
 func (i Image) Package() report.Package {
 	return report.Package{RegistryType: "oci", Identifier: i.Name, Version: i.Tag, LockDigest: i.Digest, Count: 1}
+}
+
+// Encrypted returns an error for an image that no registry serves by HTTPS, such as one of this machine.
+func Encrypted(reference string) error {
+	ref, err := name.ParseReference(reference)
+	if err == nil && ref.Context().Scheme() != "https" {
+		err = fmt.Errorf("the registry of %s is not asked by HTTPS", reference)
+	}
+	return err
 }
 
 // fromRegistry finds an image by its name, with the credentials that docker login has stored.

@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
 // built returns an image with one file for an architecture.
@@ -84,7 +86,7 @@ func TestGet(t *testing.T) {
 		archive:                      {id.String(), ""},
 		strings.TrimSuffix(named, ":1.0") + "@" + digest.String(): {digest.String(), ""},
 	} {
-		of, err := Get(context.Background(), reference, filepath.Join(t.TempDir(), "image"), nil)
+		of, err := Get(context.Background(), packages.Container{Image: reference, Arguments: []string{"x"}, Volumes: []string{"/srv/data"}}, filepath.Join(t.TempDir(), "image"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", reference, err)
 			continue
@@ -95,9 +97,28 @@ func TestGet(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(of.Root, "etc/name")); err != nil || string(text) != runtime.GOARCH {
 			t.Errorf("%s: the file has %q (%v)", reference, text, err)
 		}
-		if command, err := of.Command([]string{"x"}); err != nil || strings.Join(command, " ") != "/serve x" {
-			t.Errorf("%s: command %q (%v)", reference, command, err)
+		if strings.Join(of.Command, " ") != "/serve x" {
+			t.Errorf("%s: command %q", reference, of.Command)
 		}
+		if entries, err := os.ReadDir(filepath.Join(of.Root, "srv/data")); err != nil || len(entries) > 0 {
+			t.Errorf("%s: the volume has %v (%v)", reference, entries, err)
+		}
+	}
+	of, err := Get(context.Background(), packages.Container{Image: archive, Entrypoint: "/other", Dir: "/d", User: "7:8"}, filepath.Join(t.TempDir(), "image"), nil)
+	if err != nil || strings.Join(of.Command, " ") != "/other" || of.Dir != "/d" || of.UID != 7 || of.GID != 8 {
+		t.Errorf("with an entrypoint, a working directory and a user: %+v (%v)", of, err)
+	}
+}
+
+// TestEncrypted: a server.json leads to no registry on this machine or beside it.
+func TestEncrypted(t *testing.T) {
+	for _, reference := range []string{"127.0.0.1:5000/notes", "localhost:5000/notes", "10.0.0.1/notes", "Upper Case"} {
+		if Encrypted(reference) == nil {
+			t.Errorf("%s: no error", reference)
+		}
+	}
+	if err := Encrypted("notes"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -133,7 +154,7 @@ func TestBadImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Get(context.Background(), filepath.Join(dir, "changed"), filepath.Join(t.TempDir(), "image"), nil); err == nil || !strings.Contains(err.Error(), "digest") {
+		if _, err := Get(context.Background(), packages.Container{Image: filepath.Join(dir, "changed")}, filepath.Join(t.TempDir(), "image"), nil); err == nil || !strings.Contains(err.Error(), "digest") {
 			t.Errorf("a changed blob: %v", err)
 		}
 		if err := os.WriteFile(path, before, 0o600); err != nil {
@@ -167,13 +188,13 @@ func TestBadImages(t *testing.T) {
 		"127.0.0.1:9/notes":           "connection refused",
 		strings.Replace(elsewhere, "1.0", "2.0", 1): "MANIFEST_UNKNOWN",
 	} {
-		_, err := Get(context.Background(), reference, filepath.Join(t.TempDir(), "image"), nil)
+		_, err := Get(context.Background(), packages.Container{Image: reference}, filepath.Join(t.TempDir(), "image"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: error %v, want one line with %q", reference, err, want)
 		}
 	}
-	if _, err := (Image{Name: "x"}).Command(nil); err == nil {
-		t.Error("an image without a program: no error")
+	if len(commandOf(packages.Container{}, v1.Config{})) > 0 {
+		t.Error("an image without a program has one")
 	}
 }
 

@@ -125,6 +125,18 @@ func (u *unpacker) directory(dir string) (string, error) {
 	return path.Join("/", at), nil
 }
 
+// volume makes the directory of a volume, which belongs to a user.
+func (u *unpacker) volume(dir string, uid, gid int) error {
+	at, err := u.parent(strings.TrimPrefix(path.Clean("/"+dir), "/"))
+	if err == nil {
+		err = u.give(at, uid, gid)
+	}
+	if err != nil {
+		return fmt.Errorf("the volume %.200q: %w", dir, err)
+	}
+	return nil
+}
+
 // user returns the ids of "USER[:GROUP]", by names or numbers; root for "".
 func (u *unpacker) user(of string) (uid, gid int, err error) {
 	name, group, grouped := strings.Cut(of, ":")

@@ -18,13 +18,14 @@ func TestParse(t *testing.T) {
 		"npm:server": {Registry: NPM, Name: "server"}, "npm:@scope/server@1.2.3-rc.1": {Registry: NPM, Name: "@scope/server", Version: "1.2.3-rc.1"}, "npm:server@latest": {Registry: NPM, Name: "server", Version: "latest"},
 		"pypi:mcp_server.time": {Registry: PyPI, Name: "mcp_server.time"}, "pypi:server==1.0.post1": {Registry: PyPI, Name: "server", Version: "1.0.post1"},
 		"registry:io.github.somebody/server": {Registry: MCPRegistry, Name: "io.github.somebody/server"}, "registry:com.example/a@1.0.0": {Registry: MCPRegistry, Name: "com.example/a", Version: "1.0.0"},
+		"oci:ghcr.io/a/b:1@sha256:c": {Registry: OCI, Name: "ghcr.io/a/b:1@sha256:c"}, "oci:./layout": {Registry: OCI, Name: "./layout"},
 	} {
 		got, named, err := Parse(reference)
 		if err != nil || !named || got != want || got.String() != reference {
 			t.Errorf("%s is %+v (%s), %v, %v", reference, got, got, named, err)
 		}
 	}
-	for _, command := range []string{"node", "./npm", "oci:image", "C:\\server.exe", ""} {
+	for _, command := range []string{"node", "./npm", "C:\\server.exe", ""} {
 		if _, named, err := Parse(command); named || err != nil {
 			t.Errorf("%q is a package, or %v", command, err)
 		}
@@ -33,6 +34,7 @@ func TestParse(t *testing.T) {
 		"npm:", "npm:@scope", "npm:../x", "npm:x@", "npm:x@^1", "npm:--global", "npm:x@--y", "npm:https://evil.test/x.tgz", "npm:a/b", "npm:@a/../b", "npm:@a/b/c",
 		"pypi:", "pypi:-r", "pypi:x==", "pypi:x==1 --y", "pypi:x[extra]", "pypi:git+https://evil.test/x", "pypi:x>=1",
 		"registry:", "registry:x", "registry:../..", "registry:a/..", "registry:a/b/c", "registry:a/b@", "registry:a/b?x=1",
+		"mcpb:", "oci:",
 	} {
 		if p, _, err := Parse(reference); err == nil {
 			t.Errorf("%s is %+v", reference, p)
@@ -47,7 +49,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
 		p, named, err := Parse(reference)
-		if !named || err != nil {
+		if !named || err != nil || p.Registry == MCPB || p.Registry == OCI { // which no installer gets
 			return
 		}
 		if spec := p.spec(); strings.HasPrefix(spec, "-") || strings.Contains(spec, ":") || strings.Contains(spec, "..") && strings.Contains(spec, "/..") || strings.ContainsAny(spec, " \n\x00") {
@@ -80,7 +82,7 @@ func TestLaunch(t *testing.T) {
 		"uvx git+https://x": "", "npm start": "", "node server.js": "", "npx -p a -p b c": "",
 	} {
 		got := ""
-		if l, ok := Launch(strings.Fields(command), below); ok {
+		if l, ok, _ := Launch(strings.Fields(command), below); ok {
 			got = strings.TrimRight(strings.Join(append([]string{l.String(), l.Program}, l.Arguments...), " "), " ")
 		}
 		if got != strings.TrimRight(want, " ") {

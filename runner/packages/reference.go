@@ -18,6 +18,8 @@ const (
 	MCPB Registry = "mcpb"
 	// MCPRegistry lists servers with their packages: see Resolve.
 	MCPRegistry Registry = "registry"
+	// OCI stands for container images: see Container.
+	OCI Registry = "oci"
 )
 
 // Package names a package of a registry.
@@ -37,10 +39,11 @@ var (
 	npmName     = lazyregexp.New(`^(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`) // docs.npmjs.com, package.json, name
 	pypiName    = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)                       // PEP 508, Names
 	serverName  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9._-]*$`)             // server.json, name
+	imageName   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)                                    // of a registry, no flag and no path
 	versionForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.+!_-]*$`)
 )
 
-// Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]", "registry:NAME[@VERSION]" or "mcpb:FILE"; false: it is no reference to a package.
+// Parse reads "npm:NAME[@VERSION]", "pypi:NAME[==VERSION]", "registry:NAME[@VERSION]", "mcpb:FILE" or "oci:IMAGE"; false: it is no reference to a package.
 func Parse(reference string) (Package, bool, error) {
 	registry, rest, _ := strings.Cut(reference, ":")
 	p := Package{Registry: Registry(registry), Name: rest}
@@ -55,9 +58,9 @@ func Parse(reference string) (Package, bool, error) {
 	case PyPI:
 		form = pypiName
 		p.Name, p.Version, versioned = strings.Cut(rest, "==")
-	case MCPB:
+	case MCPB, OCI:
 		if rest == "" {
-			return Package{}, true, fmt.Errorf("package %q: no file (want mcpb:FILE or mcpb:https://...)", reference)
+			return Package{}, true, fmt.Errorf("package %q: no name (want %s)", reference, forms[p.Registry])
 		}
 		return p, true, nil
 	default:
@@ -72,7 +75,8 @@ func Parse(reference string) (Package, bool, error) {
 	return p, true, nil
 }
 
-var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION", MCPRegistry: "registry:NAMESPACE/NAME or registry:NAMESPACE/NAME@VERSION"}
+var forms = map[Registry]string{NPM: "npm:NAME or npm:NAME@VERSION", PyPI: "pypi:NAME or pypi:NAME==VERSION", MCPRegistry: "registry:NAMESPACE/NAME or registry:NAMESPACE/NAME@VERSION",
+	MCPB: "mcpb:FILE or mcpb:https://...", OCI: "oci:NAME, oci:NAME:TAG, oci:NAME@sha256:DIGEST or oci:./PATH"}
 
 // String returns the reference that Parse reads.
 func (p Package) String() string { return string(p.Registry) + ":" + p.spec() }

@@ -44,7 +44,7 @@ type serverInput struct {
 	Variables   map[string]serverInput `json:"variables"`
 }
 
-// launch chooses the first package that can be run here, and returns how a client starts it: with defaults, or plausible
+// launch chooses the first package that can be run here, an image last, and returns how a client starts it: with defaults, or plausible
 // values, for what the user has to set.
 func (s serverJSON) launch() (l Launched, err error) {
 	for _, p := range s.Packages {
@@ -53,9 +53,14 @@ func (s serverJSON) launch() (l Launched, err error) {
 			return p.launch()
 		}
 	}
+	for _, p := range s.Packages {
+		if Registry(p.RegistryType) == OCI {
+			return p.container()
+		}
+	}
 	switch {
 	case len(s.Packages) > 0:
-		return l, fmt.Errorf("it comes as %.200q of %q, and not from npm, PyPI or as a bundle: audit an image by mcpaudit run oci:NAME, or its program by mcpaudit run -- COMMAND",
+		return l, fmt.Errorf("it comes as %.200q of %q, and not from npm, PyPI, as a bundle or as an image: audit its program by mcpaudit run -- COMMAND",
 			s.Packages[0].Identifier, s.Packages[0].RegistryType)
 	case len(s.Remotes) > 0:
 		return l, fmt.Errorf("it is a remote server: audit its manifest and answers with mcpaudit connect %.200q", s.Remotes[0].URL)
@@ -91,6 +96,48 @@ func (p serverPackage) launch() (l Launched, err error) {
 		l.Arguments = append(l.Arguments, a.arguments()...)
 	}
 	l.Env, l.Secrets = p.variables()
+	return l, nil
+}
+
+// container returns how a client starts an image. Nothing of this machine goes into it: neither its variables nor its files.
+func (p serverPackage) container() (l Launched, err error) {
+	var words []string
+	for _, a := range p.RuntimeArguments {
+		words = append(words, a.arguments()...)
+	}
+	if slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--env-file") }) {
+		return l, errors.New("it is started with --env-file, a file of this machine: audit the image by mcpaudit run oci:NAME")
+	}
+	name := p.Identifier
+	if host := strings.TrimPrefix(strings.TrimRight(p.RegistryBaseURL, "/"), "https://"); host != "" {
+		name = host + "/" + name
+	}
+	if p.Version != "" && !strings.ContainsAny(name[strings.LastIndex(name, "/")+1:], ":@") {
+		name += ":" + p.Version
+	}
+	if !imageName.MatchString(name) {
+		return l, fmt.Errorf("its image %.200q: invalid name", name)
+	}
+	c, err := containerOf(append(words, name))
+	if err != nil {
+		return l, fmt.Errorf("its runtimeArguments: %w", err)
+	}
+	env, secrets := p.variables()
+	for _, entry := range c.Env {
+		name, value, set := strings.Cut(entry, "=")
+		switch {
+		case decoy.Secret(name):
+			secrets = append(secrets, name)
+		case set:
+			env = append(env, name+"="+value)
+		}
+	}
+	c.Env = nil
+	for _, a := range p.PackageArguments {
+		c.Arguments = append(c.Arguments, a.arguments()...)
+	}
+	l = c.Launched()
+	l.Env, l.Secrets = env, secrets
 	return l, nil
 }
 

@@ -52,7 +52,7 @@ func TestVariablesOfServerJSON(t *testing.T) {
 func TestNoLaunchOfServerJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "has no packages",
-		`{"packages": [{"registryType": "oci", "identifier": "docker.io/a/b\u001b[2J"}]}`:                                           `it comes as "docker.io/a/b\x1b[2J" of "oci"`,
+		`{"packages": [{"registryType": "nuget", "identifier": "a/b\u001b[2J"}]}`:                                                   `it comes as "a/b\x1b[2J" of "nuget"`,
 		`{"packages": [{"registryType": "npm", "identifier": "--global"}]}`:                                                         "invalid name",
 		`{"packages": [{"registryType": "pypi", "identifier": "a", "version": "latest --index-url x"}]}`:                            "invalid version",
 		`{"packages": [{"registryType": "npm", "identifier": "a", "registryBaseUrl": "https://npm.evil.test"}]}`:                    `in the registry "https://npm.evil.test"`,
