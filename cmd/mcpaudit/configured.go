@@ -83,7 +83,7 @@ func (o *options) auditConfigured(ctx context.Context, s clientServer, stderr io
 	}
 	command, env, secrets := s.launch()
 	as := *o
-	as.env, as.secrets = append(env, o.env...), secrets
+	as.env, as.secrets, as.exact = append(env, o.env...), secrets, true
 	return as.audit(ctx, command, stderr)
 }
 

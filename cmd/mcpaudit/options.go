@@ -90,6 +90,8 @@ type options struct {
 	config  string
 	all     bool
 	secrets []string
+	// exact forbids other arguments and libraries than a client's.
+	exact bool
 	// minAssurance is the lowest assurance of a Pass.
 	minAssurance report.AssuranceLevel
 	// set has all flags of the command.
@@ -126,7 +128,7 @@ func (o *options) auditFlags(c *cobra.Command) {
 
 func (o *options) plan(command []string) (p audit.Plan, err error) {
 	p.Secrets = o.secrets
-	p.Command, p.Network, p.ShowNoise, p.Env = command, o.network, o.noise, o.env
+	p.Command, p.Exact, p.Network, p.ShowNoise, p.Env = command, o.exact, o.network, o.noise, o.env
 	p.MinAssurance = o.minAssurance
 	for _, enter := range []func(*audit.Plan) error{o.judging.plan, o.declaring.plan, o.listening.plan, o.probing.plan} {
 		if err := enter(&p); err != nil {

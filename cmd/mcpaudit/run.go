@@ -59,14 +59,14 @@ func (o *options) run(ctx context.Context, command []string, stdout, stderr io.W
 }
 
 // audit audits the server of a command. A package that fails with the newest major version of a library is installed
-// once more with an older one.
+// once more with an older one, unless the newest is what its client starts, or made it do something worth a finding.
 func (o *options) audit(ctx context.Context, command []string, stderr io.Writer) (report.Report, error) {
 	plan, err := o.plan(command)
 	if err != nil {
 		return report.Report{}, err
 	}
 	r, installed, err := o.auditWith(ctx, plan, "", stderr)
-	if err != nil || installed == nil || r.Reason != report.ReasonServerExited || len(r.Manifest.Tools) > 0 {
+	if err != nil || installed == nil || plan.Exact || r.Reason != report.ReasonServerExited || len(r.Manifest.Tools)+len(r.Findings) > 0 {
 		return r, err
 	}
 	older := installed.Older(r.Server.Stderr)
@@ -78,13 +78,13 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 		r.Errors = append(r.Errors, fmt.Sprintf("the server needs an older library (%s), and could not be audited with one: %v", older, err))
 		return r, ctx.Err()
 	}
-	again.Errors = append(again.Errors, fmt.Sprintf("the server does not start with the newest versions of its libraries: it was installed with %s", older))
 	return again, nil
 }
 
 // auditWith audits the server of a plan, with a further requirement for its package. It returns what was installed.
 func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string, stderr io.Writer) (r report.Report, installed *packages.Installed, err error) {
 	progress, written := cli.NewProgress(stderr), plan.Command
+	plan.Older = besides
 	defer progress.Clear()
 	of, remove, err := o.provide(ctx, &plan, besides, progress)
 	if err != nil {

@@ -28,6 +28,10 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
+	// Exact forbids further arguments, and older libraries: somebody else starts the server by this command.
+	Exact bool
+	// Older is the requirement of an older library that the server was installed with; "" for none.
+	Older string
 	// Package was installed for the command; nil if none was. Named is the reference that the user gave for it.
 	Package *packages.Installed
 	Named   []string
@@ -76,7 +80,7 @@ type Plan struct {
 // From returns a Plan with what the manager asks for. The runner sets the rest.
 func From(p plan.Plan) Plan {
 	return Plan{
-		Command: p.Command, FailOn: p.FailOn, MinAssurance: p.MinAssurance, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
+		Command: p.Command, Exact: true, FailOn: p.FailOn, MinAssurance: p.MinAssurance, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
 		Probe: p.Probe, Timeout: p.Timeout.Duration, Scope: p.Scope, Suppressions: p.Suppressions,
 	}
 }

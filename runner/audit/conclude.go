@@ -30,7 +30,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	r.Findings = slices.Concat(rules.Judge(in), judgeInstalls(plan, now))
 	r.Findings = append(r.Findings, judgeAttacked(in, attacked, r.Findings)...)
 	r.Exposure = exposed(plan, runs, attacked, in, r.Exercise)
-	r.Unobserved = gaps(plan.installs, runs, attacked, varied, r.Network)
+	r.Unobserved = append(gaps(plan.installs, runs, attacked, varied, r.Network), plan.supplied(runs)...)
 	unseen := assure(&r, plan, runs, demand)
 	compare(&r, plan, runs, unseen)
 	withoutCarried(&r, in)

@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
@@ -16,9 +18,10 @@ const maxArguments = 16
 var starting = []string{"stdio", "serve", "start", "server", "mcp", "run", "mcp-server", "start-server", "run-server", "launch"}
 
 // argue adds what the command line of a server lacks that exited before it listed anything. A secret among it is
-// also set as the variable of that name, by which the audit recognizes it.
+// also set as the variable of that name, by which the audit recognizes it. An exact command gets nothing: the verdict
+// would be about another one.
 func (p Plan) argue(how *launch, first observation, runs []observation) {
-	if first.result.Listed || !first.exited {
+	if p.Exact || first.result.Listed || !first.exited {
 		return
 	}
 	text := first.stderr + "\n" + first.result.Pollution.Text
@@ -38,6 +41,20 @@ func (p Plan) argue(how *launch, first observation, runs []observation) {
 		before = p.meet(d, how, before)
 	}
 	how.arguments = before
+}
+
+// supplied returns the gaps of a server that starts only with what the audit added to its command or its libraries:
+// nobody knows what it does without that, later or elsewhere.
+func (p Plan) supplied(runs []observation) (all []report.Gap) {
+	if added := exercised(runs).how.arguments; len(added) > 0 {
+		all = append(all, report.Gap{What: "AddedArguments", Count: len(added), Detail: fmt.Sprintf(
+			"arguments that the server demanded and its command lacks: what it does without them is not known (%d)", len(added))})
+	}
+	if p.Older != "" {
+		all = append(all, report.Gap{What: "OlderLibrary", Count: 1, Detail: fmt.Sprintf(
+			"the server does not start with the newest versions of its libraries, with which others install it: it was installed with %s", p.Older)})
+	}
+	return all
 }
 
 // meet appends what meets a demand to the arguments before it, unless they have it.

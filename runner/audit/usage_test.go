@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
@@ -83,6 +84,31 @@ func TestUsageOnStdout(t *testing.T) {
 	o.result.Listed, how.arguments = true, nil
 	if (Plan{}).argue(&how, o, nil); how.arguments != nil {
 		t.Errorf("a server that works gets %q", how.arguments)
+	}
+}
+
+// TestAB1ExactCommandGetsNoArguments: the verdict about what a Pod or a client starts is about that, not about another
+// command line that the server asked for.
+func TestAB1ExactCommandGetsNoArguments(t *testing.T) {
+	o := dies(launch{}, "Usage: notes [options] [command]\nCommands:\n  serve  Start it\n")
+	for of, want := range map[*Plan]int{{}: 1, {Exact: true}: 0, new(From(plan.Plan{})): 0} {
+		var how launch
+		if of.argue(&how, o, nil); len(how.arguments) != want {
+			t.Errorf("exact %t: started with %q", of.Exact, how.arguments)
+		}
+	}
+}
+
+// TestAB1WhatIsSuppliedIsAGap: a server that runs only with what the audit added has no full assurance.
+func TestAB1WhatIsSuppliedIsAGap(t *testing.T) {
+	o := watched()
+	if got := (Plan{}).supplied([]observation{o}); got != nil {
+		t.Errorf("a server that needs nothing has the gaps %+v", got)
+	}
+	o.how.arguments = []string{"--root", "/tmp"}
+	got := Plan{Older: "mcp<2"}.supplied([]observation{o})
+	if len(got) != 2 || got[0].Count != 2 || !strings.Contains(got[1].Detail, "mcp<2") {
+		t.Errorf("gaps %+v", got)
 	}
 }
 
