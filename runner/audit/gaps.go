@@ -31,6 +31,7 @@ func gaps(installs, runs []observation, attacked, varied observation, network re
 		all.cut(o.profile.Cut, network)
 		all.caught(o.caught)
 		all.clock(o)
+		all.unmade(o)
 		all.uncalled(o, exercised(runs))
 		all.unheard(o)
 		all.standIns(o)
@@ -86,6 +87,15 @@ func (c *collection) unendured(runs []observation) {
 		for _, of := range o.result.Unendured {
 			c.add("FewRepeats", 1, "what was too slow to be called again and again, such as the "+of.String()+": what it does after many calls is not known")
 		}
+	}
+}
+
+// unmade adds a launch in other surroundings that failed, or that there was no time for: slow calls leave none, and files
+// of an earlier launch may leave no room.
+func (c *collection) unmade(o observation) {
+	elsewhere := []report.Moment{report.LaunchDisguise, report.LaunchStandIns, report.LaunchRefused}
+	if o.launched != nil && o.how.impossible == nil && slices.Contains(elsewhere, o.how.moment) {
+		c.add("UnmadeLaunches", 1, "launches that were not made, such as the one "+o.how.row().how+": "+o.launched.Error())
 	}
 }
 

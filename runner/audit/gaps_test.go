@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -42,6 +44,26 @@ func TestGaps(t *testing.T) {
 	}
 	if all := gaps(nil, []observation{watched()}, observation{}, observation{}, report.NetworkSinkhole); len(all) > 0 {
 		t.Errorf("gaps of a run that was wholly seen: %v", all)
+	}
+}
+
+// TestAB2UnmadeLaunches: a server that leaves no time, or no room, for launches in other surroundings gets no full
+// assurance; one for which there are none does.
+func TestAB2UnmadeLaunches(t *testing.T) {
+	for _, moment := range []report.Moment{report.LaunchDisguise, report.LaunchStandIns, report.LaunchRefused} {
+		for of, want := range map[*observation]string{
+			{launched: context.DeadlineExceeded, how: launch{moment: moment}}:              "UnmadeLaunches",
+			{launched: errors.New("no space left on device"), how: launch{moment: moment}}: "UnmadeLaunches",
+			{launched: errQuick, how: launch{moment: moment, impossible: errQuick}}:        "",
+		} {
+			got := ""
+			for _, g := range gaps(nil, []observation{watched(), *of}, observation{}, observation{}, report.NetworkSinkhole) {
+				got += g.What
+			}
+			if got != want {
+				t.Errorf("%s, %v: gaps %q, want %q", moment, of.launched, got, want)
+			}
+		}
 	}
 }
 
