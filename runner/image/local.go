@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,14 +34,15 @@ func fromPath(ctx context.Context, file, dir string) (s source, err error) {
 	case !info.Mode().IsRegular():
 		return s, errors.New("it is no file or directory")
 	}
-	if err := expand(ctx, file, dir); err != nil {
+	sizes, err := expand(ctx, file, dir)
+	if err != nil {
 		return s, fmt.Errorf("it is no archive of an image: %w", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, index)); err == nil {
 		err = s.fromLayout(dir)
 		return s, err
 	}
-	if s.image, err = tarball.ImageFromPath(file, nil); err != nil {
+	if err := s.fromDocker(file, sizes); err != nil {
 		return s, fmt.Errorf("it is no archive of one image: %w", err)
 	}
 	config, err := s.image.RawConfigFile()
@@ -52,9 +54,50 @@ func fromPath(ctx context.Context, file, dir string) (s source, err error) {
 	return s, err
 }
 
+// fromDocker finds the image in an archive of an older "docker save", whose files have sizes.
+func (s *source) fromDocker(file string, sizes map[string]int64) error {
+	const table = "manifest.json"
+	if sizes[table] > maxConfig {
+		return fmt.Errorf("its %s has more than %d bytes", table, maxConfig)
+	}
+	open := func() (io.ReadCloser, error) { return os.Open(file) }
+	images, err := tarball.LoadManifest(open)
+	if err != nil {
+		return err
+	}
+	for _, of := range images {
+		if sizes[local(of.Config)] > maxConfig {
+			return fmt.Errorf("its config has more than %d bytes", maxConfig)
+		}
+	}
+	s.image, err = tarball.Image(open, nil)
+	return err
+}
+
+// small checks a blob of a layout that is read into memory, or waited for: a registry's are bounded by their descriptors.
+func (s *source) small(digest v1.Hash, most int64) error {
+	if s.layout == "" {
+		return nil
+	}
+	info, err := os.Stat(filepath.Join(s.layout, "blobs", digest.Algorithm, digest.Hex))
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("its blob %s is no file", digest)
+	case info.Size() > most:
+		return fmt.Errorf("its blob %s has more than %d bytes", digest, most)
+	}
+	return nil
+}
+
+// local returns the name of a file in an archive as expand knows it.
+func local(name string) string { return path.Clean("/" + name)[1:] }
+
 func (s *source) fromLayout(dir string) error {
-	if info, err := os.Lstat(filepath.Join(dir, index)); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("the directory is no OCI layout: it has no %s", index)
+	s.layout = dir
+	if info, err := os.Lstat(filepath.Join(dir, index)); err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
+		return fmt.Errorf("the directory is no OCI layout: it has no %s, or one of more than %d bytes", index, maxConfig)
 	}
 	images, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -66,42 +109,46 @@ func (s *source) fromLayout(dir string) error {
 // maxParents is the most directories above a file that is unpacked: an image has its blobs in two.
 const maxParents = 4
 
-// expand unpacks the regular files of an archive.
-func expand(ctx context.Context, file, dir string) error {
+// expand unpacks the regular files of an archive, and returns their sizes: of several with one name the largest, and no
+// bound for a link, which may lead to any.
+func expand(ctx context.Context, file, dir string) (sizes map[string]int64, err error) {
 	from, err := os.Open(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = from.Close() }() // only read
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	tree, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = tree.Close() }() // opened for its name only
 	archive, left := tar.NewReader(from), newLeft()
+	sizes = map[string]int64{}
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return sizes, nil
 		}
 		if err == nil {
 			err = errors.Join(ctx.Err(), left.entry())
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		name := path.Clean("/" + h.Name)[1:]
+		name := local(h.Name)
 		if h.Typeflag != tar.TypeReg || name == "" || strings.Count(name, "/") > maxParents {
+			sizes[name] = math.MaxInt64
 			continue
 		}
+		sizes[name] = max(sizes[name], h.Size)
 		if err := tree.MkdirAll(path.Dir(name), 0o700); err != nil {
-			return err
+			return nil, err
 		}
 		if err := write(tree, name, archive, left); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

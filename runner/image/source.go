@@ -26,6 +26,8 @@ const (
 type source struct {
 	image             v1.Image
 	name, tag, digest string
+	// layout is the directory of the OCI layout that it is in; "" for none.
+	layout string
 }
 
 // platform is the one whose images run here.
@@ -47,6 +49,9 @@ func (s *source) choose(index v1.ImageIndex, depth int) error {
 	digest, err := v1.NewHash(fit[0].Digest)
 	if err != nil {
 		return fmt.Errorf("read its index: %w", err)
+	}
+	if err := s.small(digest, maxConfig); err != nil {
+		return err
 	}
 	if !fit[0].IsIndex {
 		if s.image, err = index.Image(digest); err != nil {
@@ -104,6 +109,14 @@ func (s *source) verify(said v1.Hash) error {
 		return fmt.Errorf("its config has more than %d bytes", maxConfig)
 	case len(manifest.Layers) > maxLayers:
 		return fmt.Errorf("it has more than %d layers", maxLayers)
+	}
+	for _, layer := range manifest.Layers {
+		if err := s.small(layer.Digest, maxBytes); err != nil {
+			return err
+		}
+	}
+	if err := s.small(manifest.Config.Digest, maxConfig); err != nil {
+		return err
 	}
 	config, err := s.image.RawConfigFile()
 	if err != nil {
