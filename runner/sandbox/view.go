@@ -53,11 +53,13 @@ var runtimes = map[string][]string{
 		"bun", "corepack", "deno", "electron", "go-build", "ms-playwright", "node", "node-gyp", "npm", "pip",
 		"pnpm", "pypoetry", "puppeteer", "pre-commit", "typescript", "uv", "virtualenv", "yarn", "fontconfig",
 	},
-	".cargo":       {"bin"},
-	".config":      {},
-	".local":       {"bin", "lib", "lib64", "pipx"},
-	".local/share": {"fnm", "mise", "pipx", "pnpm", "pypoetry", "uv", "virtualenv", "virtualenvs"},
-	".local/state": {},
+	".cargo":          {"bin"},
+	".config":         {},
+	".dotnet":         {"dotnet", "host", "metadata", "packs", "sdk", "sdk-manifests", "shared", "templates", "tools"}, // and not corefx, with keys
+	".local":          {"bin", "lib", "lib64", "pipx"},
+	".local/share":    {"fnm", "mise", "pipx", "pnpm", "pypoetry", "uv", "virtualenv", "virtualenvs"},
+	".local/share/uv": {"python", "tools"}, // and not credentials ("uv auth login")
+	".local/state":    {},
 }
 
 // hidden are directories of other programs' state: nothing below them is part

@@ -31,7 +31,7 @@ func TestTreat(t *testing.T) {
 		"/home/ann/.nvm": whole, "/home/ann/.tools": whole, "/home/ann/.ssh": hide,
 		"/home/ann/.config": descend, "/home/ann/.config/gh": hide, "/home/ann/.config/Slack": hide,
 		"/home/ann/.local": descend, "/home/ann/.local/bin": whole, "/home/ann/.local/share": descend,
-		"/home/ann/.local/share/uv": whole, "/home/ann/.local/share/keyrings": hide,
+		"/home/ann/.local/share/uv": descend, "/home/ann/.local/share/uv/python": whole, "/home/ann/.local/share/keyrings": hide,
 		"/home/ann/.cargo": descend, "/home/ann/.cargo/bin": whole, "/home/ann/.cargo/credentials.toml": hide,
 		"/root": descend, "/root/.ssh": hide, "/var": descend, "/var/lib": descend,
 		"/var/lib/docker": empty, "/var/lib/other": whole,
@@ -39,6 +39,20 @@ func TestTreat(t *testing.T) {
 	} {
 		if got := v.treat(path); got != want {
 			t.Errorf("treat(%s) = %d, want %d", path, got, want)
+		}
+	}
+}
+
+// TestAB5RuntimesKeepTheirSecrets: package managers store the user's credentials and keys beside what they install.
+func TestAB5RuntimesKeepTheirSecrets(t *testing.T) {
+	v := newView("/home/ann", nil, []string{"/home/ann/.local/share/uv/tools/notes/bin/notes"}, nil)
+	for path, shown := range map[string]bool{
+		".local/share/uv/credentials/credentials.toml": false, ".local/share/uv/tools/notes/bin/notes": true, ".local/share/uv/python/3.12/bin/python3": true,
+		".dotnet/corefx/cryptography/x509stores/my/a.pfx": false, ".dotnet/tools/notes": true,
+		".cargo/credentials.toml": false, ".npmrc": false, ".pypirc": false, ".config/pip/pip.conf": false,
+	} {
+		if v.hides("/home/ann/"+path) == shown {
+			t.Errorf("%s: shown %t, want %t", path, !shown, shown)
 		}
 	}
 }
