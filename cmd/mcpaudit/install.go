@@ -16,7 +16,7 @@ import (
 )
 
 // provide gets the package or the image that the plan's command names, if any, and changes the command to its program. A
-// package is installed with a further requirement. It returns the image, if it is one, and a function that removes all of it.
+// package is installed with further requirements. It returns the image, if it is one, and a function that removes all of it.
 func (o *options) provide(ctx context.Context, plan *audit.Plan, besides string, progress cli.Progress) (*image.Image, func(), error) {
 	of, err := o.launched(plan.Command)
 	switch {

@@ -81,7 +81,7 @@ func (o *options) audit(ctx context.Context, command []string, stderr io.Writer)
 	return again, nil
 }
 
-// auditWith audits the server of a plan, with a further requirement for its package. It returns what was installed.
+// auditWith audits the server of a plan, with further requirements for its package. It returns what was installed.
 func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string, stderr io.Writer) (r report.Report, installed *packages.Installed, err error) {
 	progress, written := cli.NewProgress(stderr), plan.Command
 	plan.Older = besides
@@ -107,13 +107,19 @@ func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string
 	defer func() { _ = launcher.Close() }() // we end anyway
 	launcher.Keep, launcher.Network, launcher.Tracer, launcher.Env = o.outDir != "", plan.Network, o.tracer, plan.Env
 	launcher.Memory, launcher.Named = memory, written
-	if plan.Network == report.NetworkAllow && os.Geteuid() == 0 {
-		_, _ = fmt.Fprintln(stderr, "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow")
-	}
+	_, _ = io.WriteString(stderr, warning(plan.Network, os.Geteuid()))
 	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
 	plan.Progress = progress.Step
 	r, err = audit.Run(ctx, plan, launcher)
 	return r, plan.Package, err
+}
+
+// warning returns a line about a server that gets more than a sandbox gives; "" for none.
+func warning(network report.Network, uid int) string {
+	if network != report.NetworkAllow || uid != 0 {
+		return ""
+	}
+	return "mcpaudit: warning: as root with --network allow, the server can reach every service of this machine that trusts local connections: run as another user, or without --network allow\n"
 }
 
 // conclude keeps and prints the report. It returns an error with the exit code.

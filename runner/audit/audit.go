@@ -30,7 +30,7 @@ type Plan struct {
 	Command []string
 	// Exact forbids further arguments, and older libraries: somebody else starts the server by this command.
 	Exact bool
-	// Older is the requirement of an older library that the server was installed with; "" for none.
+	// Older has the requirements of an older library that the server was installed with; "" for none.
 	Older string
 	// Package was installed for the command; nil if none was. Named is the reference that the user gave for it.
 	Package *packages.Installed

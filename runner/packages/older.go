@@ -21,11 +21,12 @@ var (
 // frameworks are the libraries that a line without a module is about: most servers need one, and name no highest version.
 var frameworks = []string{"mcp", "fastmcp"}
 
-// Older returns the requirement of the last major version before the installed one for the library that a server
-// cannot use, by what it wrote when it exited; "" if there is none.
+// Older returns requirements: of the last major version before the installed one for the library that a server cannot
+// use, by what it wrote when it exited, and of the same version of the package, of which pip would otherwise take an
+// older one as well; "" if there is no such library.
 func (i Installed) Older(stderr string) string {
 	all := lacking.FindAllStringSubmatch(stderr, -1)
-	if i.Report.RegistryType != string(PyPI) || len(all) == 0 {
+	if i.Report.RegistryType != string(PyPI) || i.Report.Version == "" || len(all) == 0 {
 		return ""
 	}
 	said := all[len(all)-1][1]
@@ -42,7 +43,7 @@ func (i Installed) Older(stderr string) string {
 		}
 		first, _, _ := strings.Cut(i.locked[at].version, ".")
 		if major, err := strconv.Atoi(first); err == nil && major > 1 {
-			return fmt.Sprintf("%s<%d", i.locked[at].name, major)
+			return fmt.Sprintf("%s<%d %s==%s", i.locked[at].name, major, i.Report.Identifier, i.Report.Version)
 		}
 	}
 	return ""

@@ -138,10 +138,7 @@ func installWith(ctx context.Context, interpreter string, p Package, dir string)
 	}
 	arguments := []string{"--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action", "ignore",
 		"--no-cache-dir", "--only-binary", ":all:", "--report", said, "--", p.spec()}
-	if p.Besides != "" {
-		arguments = append(arguments, p.Besides)
-	}
-	if err := runPython(ctx, interpreter, dir, guarded, "pip", arguments...); err != nil {
+	if err := runPython(ctx, interpreter, dir, guarded, "pip", append(arguments, strings.Fields(p.Besides)...)...); err != nil {
 		return i, nil, err
 	}
 	text, err := os.ReadFile(said)

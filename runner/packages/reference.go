@@ -30,7 +30,7 @@ type Package struct {
 	Version string
 	// SHA256 of the file of a bundle, in hexadecimal; "" where any will do.
 	SHA256 string
-	// Besides is a further requirement, of PyPI, which holds an older version of a dependency: see Installed.Older.
+	// Besides has further requirements, of PyPI, which hold an older version of a dependency: see Installed.Older.
 	Besides string
 }
 
