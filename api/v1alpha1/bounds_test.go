@@ -51,6 +51,35 @@ func checkBounds(t *testing.T, s schema, path string) {
 	}
 }
 
+// TestAB3ColumnsShowWhatTheyHave: who may create an audit has the administrator's terminal show nothing else by "kubectl
+// get", which escapes two control characters, and no change of direction.
+func TestAB3ColumnsShowWhatTheyHave(t *testing.T) {
+	columns := 0
+	for _, column := range crds.All(t)["MCPServerAudit"].Spec.Versions[0].AdditionalPrinterColumns {
+		path, ofSpec := strings.CutPrefix(column.JSONPath, ".spec.")
+		if !ofSpec {
+			continue
+		}
+		columns++
+		s := crds.Schema(t, "MCPServerAudit", "spec")
+		for name := range strings.SplitSeq(path, ".") {
+			s = s.Properties[name]
+		}
+		shown := regexp.MustCompile(s.Pattern)
+		for _, hostile := range []string{"\x1b[2J", "\u009b2J", "\u202e", "\u200b", "\u2800", "\r", "\n", "\u00a0"} {
+			if text := "https://registry.example/a" + hostile + "b"; shown.MatchString(text) {
+				t.Errorf("%s takes %q", path, text)
+			}
+		}
+		if honest := "https://registry.example:5000/a/b_c.d:1.2-3@sha256:0f?x=y%20z&a=[b]"; !shown.MatchString(honest) {
+			t.Errorf("%s does not take %q", path, honest)
+		}
+	}
+	if columns == 0 {
+		t.Error("no column has a field of the spec")
+	}
+}
+
 // TestCapsFitTheSchema: what api/report has capped is not refused, and no text or list of
 // a report that the schema bounds is without a cap, but for words and digests.
 func TestCapsFitTheSchema(t *testing.T) {

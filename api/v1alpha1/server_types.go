@@ -20,7 +20,7 @@ type Server struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:Pattern=`^\S+$`
+	// +kubebuilder:validation:Pattern=`^[!-~]+$`
 	Image string `json:"image,omitempty"`
 
 	// url is the http or https endpoint of a server that runs elsewhere. Such a server is not
@@ -30,6 +30,7 @@ type Server struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[!-~]+$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#:\\\\s][^\\\\s]*$') && isURL(self)",message="url must be absolute and begin with http:// or https://, such as https://mcp.example.com/mcp"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[^/]*//[^/?#]*@')",message="url must not have a user name or password: whoever may read the audit would read it"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="url must not have a fragment (#): a server never gets to see it"

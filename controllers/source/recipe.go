@@ -37,7 +37,7 @@ const (
 )
 
 var (
-	imagePattern   = regexp.MustCompile(`^\S+$`)
+	imagePattern   = regexp.MustCompile(`^[!-~]+$`)
 	pathPattern    = regexp.MustCompile(`^/[^\s#]*$`)
 	envNamePattern = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 )
