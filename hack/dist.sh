@@ -55,8 +55,12 @@ while IFS=@ read -r image digest; do
 	sed -i "/^${name%%:*}:/,/digest:/ s/digest: \"\"/digest: \"$digest\"/" "$work/chart/values.yaml"
 done <"$dist/images.txt"
 hack/helm.sh package "$work/chart" --version "$chart_version" --app-version "$VERSION" --destination "$work" >/dev/null
-go -C hack/dist run . chart "$work/mcp-audit-operator-$chart_version.tgz" "$dist/mcp-audit-operator-$chart_version.tgz"
-go -C hack/dist run . sbom "$dist" "$work/programs" "${DEBIAN_LOCK:-$PWD/hack/images/debian.lock}" >"$dist/sbom.cdx.json"
+# helm packs with the current time: pack again with ours, Chart.yaml first, as readers of streams expect.
+mkdir "$work/packed"
+tar -xzf "$work/mcp-audit-operator-$chart_version.tgz" -C "$work/packed"
+(cd "$work/packed" && { echo mcp-audit-operator/Chart.yaml; find mcp-audit-operator -type f ! -path mcp-audit-operator/Chart.yaml | sort; } |
+	tar -c --format=ustar --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=0644 -T - | gzip -9n) >"$dist/mcp-audit-operator-$chart_version.tgz"
+go -C hack/dist run . "$dist" "$work/programs" "${DEBIAN_LOCK:-$PWD/hack/images/debian.lock}" >"$dist/sbom.cdx.json"
 
 (cd "$dist" && sha256sum -- mcpaudit-* kubectl-mcpaudit-* *.oci.tar *.tgz install.yaml images.txt sbom.cdx.json >SHA256SUMS)
 if [ -n "${SIGNING_KEY:-}" ]; then # ASN.1 signature over SHA-256 in base64, as "cosign sign-blob" makes it

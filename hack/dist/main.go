@@ -1,8 +1,6 @@
-// Command dist does what hack/dist.sh cannot in shell: it packs a chart reproducibly, and
-// writes a release's SBOM.
+// Command dist writes a release's SBOM.
 //
-//	dist chart FROM.tgz TO.tgz
-//	dist sbom DIST PROGRAMS DEBIAN.LOCK
+//	dist DIST PROGRAMS DEBIAN.LOCK
 package main
 
 import (
@@ -25,13 +23,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(args) == 3 && args[0] == "chart":
-		return repack(args[1], args[2], made)
-	case len(args) == 4 && args[0] == "sbom":
-		return writeSBOM(os.Stdout, release{dist: args[1], programs: args[2], lock: args[3], version: os.Getenv("VERSION"), made: made})
+	if len(args) != 3 {
+		return errors.New("usage: dist DIST PROGRAMS DEBIAN.LOCK")
 	}
-	return errors.New("usage: dist chart FROM.tgz TO.tgz | dist sbom DIST PROGRAMS DEBIAN.LOCK")
+	return writeSBOM(os.Stdout, release{dist: args[0], programs: args[1], lock: args[2], version: os.Getenv("VERSION"), made: made})
 }
 
 // sourceDate returns SOURCE_DATE_EPOCH (reproducible-builds.org), set by hack/dist.sh.
