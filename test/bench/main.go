@@ -1,13 +1,12 @@
 // Command bench measures the cost of an audit on this machine: how much a tracer slows down an
-// honest server, how many calls per second the probe makes, how long audits of published servers
-// take, and the speed and memory of the reader of a long trace.
+// honest server, and the speed and memory of the reader of a long trace. How long whole audits take
+// is in the table of make reference-servers.
 //
-// Times are printed as ratios, except for the reader's throughput and the duration of whole
-// audits. Both sides of a ratio come from alternating rounds of one run, in the same kind of
-// namespaces; each is the minimum over all rounds, which other load affects least. A second
-// untraced side shows the remaining noise. No result fails the command.
+// The slowdown is printed as ratios. Both sides of a ratio come from alternating rounds of one run;
+// each is the minimum over all rounds, which other load affects least. A second untraced side shows
+// the remaining noise. No result fails the command.
 //
-//	bench [--rounds N] [--calls N] [--lines N] [--audits=false]
+//	bench [--rounds N] [--calls N] [--lines N]
 package main
 
 import (
@@ -21,7 +20,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
-	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
@@ -29,10 +27,8 @@ import (
 func init() { runtime.LockOSThread() } // this program is also the tracer
 
 func main() {
-	for _, stage := range []func([]string) (int, bool){ptrace.Stage, sandbox.Stage} {
-		if code, ok := stage(os.Args[1:]); ok {
-			os.Exit(code)
-		}
+	if code, ok := ptrace.Stage(os.Args[1:]); ok {
+		os.Exit(code)
 	}
 	if run, ok := stages[stageOf(os.Args)]; ok {
 		os.Exit(status(run(os.Args[2:])))
@@ -41,7 +37,7 @@ func main() {
 }
 
 // stages has the hidden subcommands with which this program starts itself.
-var stages = map[string]func(args []string) error{stageBox: box, stageServer: become, stageDecode: decode, stageOpens: opens}
+var stages = map[string]func(args []string) error{stageDecode: decode, stageOpens: opens}
 
 func stageOf(args []string) string {
 	if len(args) < 2 {
@@ -61,9 +57,8 @@ func status(err error) int {
 func run(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	rounds := flags.Int("rounds", 7, "starts of each server on each side")
-	calls := flags.Int("calls", 30, "tool calls per start")
+	calls := flags.Int("calls", 30, "most calls of a tool per start")
 	lines := flags.Int("lines", 5_000_000, "lines of the long trace")
-	whole := flags.Bool("audits", true, "audit the reference servers, which npm installs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -78,11 +73,6 @@ func run(ctx context.Context, args []string) error {
 
 	if err := slowdown(ctx, dir, *rounds, *calls); err != nil {
 		return fmt.Errorf("measure the slowdown: %w", err)
-	}
-	if *whole {
-		if err := audits(ctx, os.Stdout, dir); err != nil {
-			return fmt.Errorf("measure whole audits: %w", err)
-		}
 	}
 	if err := memory(ctx, os.Stdout, dir, *lines); err != nil {
 		return fmt.Errorf("measure the memory: %w", err)
@@ -115,11 +105,8 @@ func slowdown(ctx context.Context, dir string, rounds, calls int) error {
 	if err := measure(ctx, servers, filepath.Join(dir, "trace.txt"), rounds, calls); err != nil {
 		return err
 	}
-	fmt.Printf("\nSlowdown by tracing, with strace %s and with our own tracer: ratio to untraced, minimum over minimum of interleaved rounds (%d, of %d calls each).\n",
+	fmt.Printf("\nSlowdown by tracing, with strace %s and with our own tracer: ratio to untraced, minimum over minimum of interleaved rounds (%d, of up to %d calls each).\n",
 		version, rounds, calls)
 	fmt.Print("The control is a second untraced side: its difference from 1 is noise.\n\n")
-	if err := printRatios(os.Stdout, servers); err != nil {
-		return err
-	}
-	return pace(ctx, os.Stdout, probeable(servers), filepath.Join(dir, "trace.txt"), min(rounds, paceMost))
+	return printRatios(os.Stdout, servers)
 }

@@ -1,42 +1,43 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
-// startTimeout bounds one start including its calls.
-const startTimeout = 2 * time.Minute
-
-// side is a way to measure a server.
-type side struct {
-	name string
-	// tracer is empty for an untraced side.
-	tracer   plan.Tracer
-	attached bool
-}
+const (
+	// sessionTimeout bounds one session, maxSaid the kept end of stderr in bytes.
+	sessionTimeout = 2 * time.Minute
+	maxSaid        = 4096
+	// probeRounds is how often the probe calls all tools; most servers have one.
+	probeRounds = 10
+	// maxAudited bounds the sessions with the waits of an audit, which take seconds each.
+	maxAudited = 3
+)
 
 // sides begins with the reference for all others, and repeats it as a control.
-var sides = []side{
-	{name: "untraced"},
-	{name: "control"},
-	{"strace wrapped", plan.TracerStrace, false},
-	{"strace attached", plan.TracerStrace, true},
-	{"ptrace wrapped", plan.TracerPtrace, false},
-	{"ptrace attached", plan.TracerPtrace, true},
-}
+var sides = []struct {
+	name   string
+	tracer plan.Tracer // empty if untraced
+}{{"untraced", ""}, {"control", ""}, {"strace", plan.TracerStrace}, {"ptrace", plan.TracerPtrace}}
 
 // server is a measured server with its best times by side.
 type server struct {
@@ -45,19 +46,12 @@ type server struct {
 	best []times
 }
 
-// times last from the server's start to its first answer, and from a tool call to its answer; 0 if
-// not measured yet.
-type times struct{ start, call time.Duration }
-
-func (t *times) lower(u times) {
-	t.start, t.call = lower(t.start, u.start), lower(t.call, u.call)
-}
+// times last from the server's start to the answer to its handshake, and from one tool call to the next
+// without and with the waits of an audit; 0 if not measured yet.
+type times struct{ start, call, audited time.Duration }
 
 func lower(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
+	return min(cmp.Or(a, b), cmp.Or(b, a))
 }
 
 // measure alternates between all servers and sides, so that other load affects all of them. Each
@@ -67,91 +61,99 @@ func measure(ctx context.Context, servers []*server, file string, rounds, calls 
 		for _, s := range servers {
 			for i := range sides {
 				of := (i + round) % len(sides)
-				t, err := once(ctx, s.launch, sides[of], file, calls)
+				start, call, err := session(ctx, s.launch, sides[of].tracer, file, probe.Options{
+					Rounds: probeRounds, MaxCalls: calls, Settle: time.Nanosecond, SettleMost: time.Nanosecond, Idle: time.Nanosecond,
+				})
+				var audited time.Duration
+				if err == nil && round < maxAudited {
+					_, audited, err = session(ctx, s.launch, sides[of].tracer, file, probe.Options{Rounds: probeRounds, MaxCalls: calls, Idle: time.Nanosecond})
+				}
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", s.name, sides[of].name, err)
 				}
-				s.best[of].lower(t)
+				best := s.best[of]
+				s.best[of] = times{lower(best.start, start), lower(best.call, call), lower(best.audited, audited)}
 			}
 		}
 	}
 	return nil
 }
 
-// once measures a session with a server in a new box.
-func once(ctx context.Context, l launch, as side, file string, calls int) (t times, err error) {
-	err = within(ctx, l, as, file, func(b *boxed, _ *follower) error {
-		t, err = b.converse(calls)
-		return err
-	})
-	return t, err
-}
-
-// within runs a session with a server in a new box. The follower is nil if the side is untraced.
-func within(ctx context.Context, l launch, as side, file string, session func(*boxed, *follower) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+// session probes a server once.
+func session(ctx context.Context, l launch, tracer plan.Tracer, file string, o probe.Options) (start, call time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
-	pipes, err := newStdio()
+	stdin, toServer, err := os.Pipe()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	defer pipes.close()
-	inside := boxPlan{Command: l.command}
-	var f *follower
-	if as.tracer != "" {
-		if f, err = follow(ctx, as.tracer, pipes, file); err != nil {
-			return err
-		}
-		if as.attached {
-			inside.Attach = &f.cfg
-		} else {
-			inside.Command = trace.Wrap(f.cfg, l.command)
-		}
-		defer func() {
-			if unseen := f.end(); err == nil {
-				err = unseen
-			}
-		}()
-	}
-	b, err := enclose(ctx, l, pipes, inside)
+	defer func() { _, _ = stdin.Close(), toServer.Close() }() // may be closed already
+	fromServer, stdout, err := os.Pipe()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if err := session(b, f); err != nil {
-		return b.explain(err)
+	defer func() { _, _ = fromServer.Close(), stdout.Close() }()
+	exited := make(chan struct{})
+	conn, command := probe.Conn{Stdin: toServer, Stdout: fromServer, Exited: exited}, l.command
+	if tracer != "" {
+		f, err := follow(ctx, trace.Config{Backend: tracer, File: file}, toServer, fromServer)
+		if err != nil {
+			return 0, 0, err
+		}
+		defer func() { err = errors.Join(err, f.end()) }()
+		conn.Active, conn.Pending, command = f.builder.Active, f.session.Pending, trace.Wrap(f.cfg, command)
 	}
-	b.end()
-	return nil
+	said := audit.NewTail(maxSaid)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = l.dir, stdin, stdout, said
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.dir, "LANG=C.UTF-8"}, l.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) } // a tracer with its server
+	var c calls
+	o.Progress = c.note
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, err
+	}
+	_, _ = stdin.Close(), stdout.Close() // the server has them
+	go func() {
+		_ = cmd.Wait() // a probe that is incomplete says so
+		close(exited)
+	}()
+	result, err := probe.Run(ctx, conn, o)
+	if err == nil && (result.Incomplete.Reason != "" || c.after.IsZero()) {
+		err = errors.New("the session was incomplete: " + result.Incomplete.Message)
+	}
+	if err != nil {
+		cancel()
+	}
+	<-exited
+	if text := strings.TrimSpace(said.String()); err != nil && text != "" {
+		err = fmt.Errorf("%w: %s", err, text)
+	}
+	return c.greeted.Sub(began), c.after.Sub(c.first) / time.Duration(max(c.n, 1)), err
 }
 
-// converse opens the gate and measures the session. It writes the first request before.
-func (b *boxed) converse(calls int) (t times, err error) {
-	c := &client{stdin: b.stdin, stdout: bufio.NewReader(b.stdout)}
-	if err := c.send(initialize); err != nil {
-		return t, err
+// calls has the times at which the probe sent the request after the handshake, its first call, and the
+// request after its last.
+type calls struct {
+	requests, n           int
+	greeted, first, after time.Time
+}
+
+func (c *calls) note(_ string, phase report.Phase, _ report.Capability) {
+	now := time.Now()
+	if c.requests++; c.requests == 2 {
+		c.greeted = now
 	}
-	started := time.Now()
-	if _, err := b.gate.Write([]byte{1}); err != nil {
-		return t, err
-	}
-	if err := c.answer(0); err != nil {
-		return t, err
-	}
-	t.start = time.Since(started)
-	if err := c.send(initialized); err != nil {
-		return t, err
-	}
-	for id := 1; id <= calls; id++ {
-		began := time.Now()
-		if err := c.send(fmt.Sprintf(note, id)); err != nil {
-			return t, err
+	switch {
+	case phase == report.PhaseCall:
+		if c.n++; c.n == 1 {
+			c.first = now
 		}
-		if err := c.answer(id); err != nil {
-			return t, err
-		}
-		t.call = lower(t.call, time.Since(began))
+	case c.n > 0 && c.after.IsZero():
+		c.after = now
 	}
-	return t, nil
 }
 
 // follower reads the trace while it is written, as an audit does, on the same processors.
@@ -162,23 +164,25 @@ type follower struct {
 	drained chan error
 }
 
-func follow(ctx context.Context, tracer plan.Tracer, pipes *stdio, file string) (*follower, error) {
-	if err := os.RemoveAll(file); err != nil {
+// follow follows the trace of a server with the pipes toServer and fromServer, by which the trace's reader
+// identifies the conversation.
+func follow(ctx context.Context, cfg trace.Config, toServer, fromServer *os.File) (*follower, error) {
+	if err := os.RemoveAll(cfg.File); err != nil {
 		return nil, err
 	}
-	f := &follower{cfg: trace.Config{Backend: tracer, File: file}, drained: make(chan error, 1)}
-	var err error
-	if f.cfg.Stdin, err = inode(pipes.stdin.read); err != nil {
+	for f, inode := range map[*os.File]*uint64{toServer: &cfg.Stdin, fromServer: &cfg.Stdout} {
+		var stat unix.Stat_t
+		if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+			return nil, fmt.Errorf("identify a pipe: %w", err)
+		}
+		*inode = stat.Ino
+	}
+	session, err := trace.Follow(cfg)
+	if err != nil {
 		return nil, err
 	}
-	if f.cfg.Stdout, err = inode(pipes.stdout.write); err != nil {
-		return nil, err
-	}
-	if f.session, err = trace.Follow(f.cfg); err != nil {
-		return nil, err
-	}
-	f.builder = profile.New(profile.Limits{})
-	go func() { f.drained <- f.session.Run(ctx, f.builder.Add) }()
+	f := &follower{cfg, session, profile.New(profile.Limits{}), make(chan error, 1)}
+	go func() { f.drained <- session.Run(ctx, f.builder.Add) }()
 	return f, nil
 }
 
@@ -198,28 +202,26 @@ func (f *follower) end() error {
 	return nil
 }
 
-func inode(f *os.File) (uint64, error) {
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(int(f.Fd()), &stat); err != nil {
-		return 0, fmt.Errorf("identify a pipe: %w", err)
-	}
-	return stat.Ino, nil
-}
-
 func printRatios(w io.Writer, servers []*server) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprint(table, "SERVER\tOF") // Flush has the error
-	for _, s := range sides[1:] {
+	for _, s := range sides {
 		_, _ = fmt.Fprintf(table, "\t%s", strings.ToUpper(s.name))
 	}
 	for _, s := range servers {
-		_, _ = fmt.Fprintf(table, "\n%s\tstart to first answer", s.name)
-		for i := range sides[1:] {
-			_, _ = fmt.Fprintf(table, "\t%s", ratio(s.best[i+1].start, s.best[0].start))
-		}
-		_, _ = fmt.Fprintf(table, "\n%s\tone call", s.name)
-		for i := range sides[1:] {
-			_, _ = fmt.Fprintf(table, "\t%s", ratio(s.best[i+1].call, s.best[0].call))
+		for _, row := range []struct {
+			name string
+			of   func(times) time.Duration
+		}{
+			{"start to first answer", func(t times) time.Duration { return t.start }},
+			{"one call", func(t times) time.Duration { return t.call }},
+			{"one call, with an audit's waits", func(t times) time.Duration { return t.audited }},
+		} {
+			untraced := row.of(s.best[0])
+			_, _ = fmt.Fprintf(table, "\n%s\t%s\t%s", s.name, row.name, untraced.Round(time.Microsecond))
+			for _, t := range s.best[1:] {
+				_, _ = fmt.Fprintf(table, "\t%s", ratio(row.of(t), untraced))
+			}
 		}
 	}
 	_, _ = fmt.Fprintln(table)

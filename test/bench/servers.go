@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
@@ -23,10 +28,7 @@ type recipe struct {
 	prepare func(ctx context.Context, dir string) (launch, error)
 }
 
-// opensName is the server that only opens files.
-const opensName = "openat x 1000"
-
-var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {opensName, openServer}}
+var recipes = []recipe{{"go", goServer}, {"node", nodeServer}, {"python", pythonServer}, {"openat x 1000", openServer}}
 
 // sources has the servers; the program is run from the top of the tree.
 const sources = "test/servers"
@@ -80,3 +82,32 @@ func pythonServer(ctx context.Context, dir string) (launch, error) {
 
 // copySources keeps what an interpreter writes beside its sources out of the tree.
 func copySources(dir string) error { return os.CopyFS(dir, os.DirFS(sources)) }
+
+// stageOpens runs this program as a server that opens a file opensPerCall times in each call.
+const (
+	stageOpens   = "bench-opens"
+	opensPerCall = 1000
+)
+
+func openServer(_ context.Context, dir string) (launch, error) {
+	self, err := os.Executable()
+	return launch{command: []string{self, stageOpens}, dir: dir}, errors.Join(err, os.MkdirAll(dir, 0o755))
+}
+
+// opens implements stageOpens.
+func opens([]string) error {
+	s := mcpserver.NewMCPServer("opens", "1.0.0", mcpserver.WithToolCapabilities(false))
+	s.AddTool(mcp.NewTool("open_files", mcp.WithDescription("Opens a file many times.")), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for range opensPerCall {
+			fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return nil, err
+			}
+			if err := unix.Close(fd); err != nil {
+				return nil, err
+			}
+		}
+		return mcp.NewToolResultText("done"), nil
+	})
+	return mcpserver.ServeStdio(s)
+}

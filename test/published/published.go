@@ -1,5 +1,5 @@
 // Package published installs MCP servers from public registries, at pinned versions, for the
-// commands that measure real servers (test/bench, test/eval, test/realservers). No test uses it, as
+// commands that measure real servers (test/eval, test/realservers). No test uses it, as
 // it needs the network.
 package published
 
