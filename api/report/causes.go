@@ -33,6 +33,8 @@ const (
 	ReasonReportLost           Reason = "ReportLost"
 )
 
+// +kubebuilder:object:generate=false
+
 // A Cause is a reason of an Inconclusive verdict and of the condition Audited=False. Retries,
 // remedies, metric labels and the table in docs/spec/mcpserveraudit.md come from it.
 type Cause struct {

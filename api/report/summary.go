@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// +kubebuilder:object:generate=false
+
 // Summary is the termination message of the runner, which the kubelet cuts at 4096 bytes: the
 // outcome, and the digest of the report in the log.
 type Summary struct {

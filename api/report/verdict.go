@@ -43,6 +43,8 @@ type Incomplete struct {
 	Message string `json:"message,omitempty" cap:"1024"`
 }
 
+// +kubebuilder:object:generate=false
+
 // Demand has the conditions of a Pass.
 type Demand struct {
 	// FailOn is the lowest severity that makes the verdict Fail; empty: none does.
