@@ -68,8 +68,8 @@ func (t *tags) last(audit *v1alpha1.MCPServerAudit) (int64, bool) {
 	return a.turn, known && a.uid == audit.UID
 }
 
-// take records a check, and reports whether the registry may be asked. While another check
-// runs, nothing is recorded.
+// take records that a check was due, and reports whether the caller has to ask the registry. If ask
+// is set and another check runs, it records nothing.
 func (t *tags) take(audit *v1alpha1.MCPServerAudit, turn int64, ask bool) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

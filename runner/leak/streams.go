@@ -72,8 +72,8 @@ type mark struct {
 	sighting
 }
 
-// write searches the next piece of a stream, and enters a secret in it as the
-// sighting. cut: bytes after the piece are missing.
+// write searches the next piece of a stream, and records each secret in it by the
+// sighting. If cut is set, bytes after the piece are missing.
 func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *streams) write(k key, piece []byte, cut bool, gives sighting) {
 	s.weigh(st)
 }
 
-// once is write for a stream whose pieces may change case and be repeated.
+// once writes a piece of a stream whose pieces may change case, unless it repeats one of the last.
 func (s *streams) once(k key, piece string, gives sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +181,7 @@ func (st *stream) flush(c *Collector) {
 	st.scanner.Unsearched = 0
 }
 
-// note enters the secrets that were found, each as the sighting of the piece in which it begins.
+// note records the secrets that were found, each by the sighting of the piece in which it begins.
 func (st *stream) note(c *Collector, found []decoy.Match) {
 	for _, m := range found {
 		i := sort.Search(len(st.marks), func(i int) bool { return st.marks[i].offset > m.Offset })

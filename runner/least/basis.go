@@ -120,7 +120,7 @@ func plain(text string) string {
 	return mapped
 }
 
-// destination is an allowed destination of connections: either host or prefix is set.
+// destination is where connections may go: either host or prefix is set.
 type destination struct {
 	// host is a name, or a pattern that begins with "*.".
 	host   string
@@ -227,7 +227,7 @@ func (b basis) found(texts ...string) string {
 	return ""
 }
 
-// foundPeer is found for an end point. Findings name a host without its search domain, which is
+// foundPeer returns the rule of a finding about an end point. Findings name a host without its search domain, which is
 // not known here, so any beginning of the name may match.
 func (b basis) foundPeer(p report.Peer) string {
 	texts := []string{p.Host, p.Address}
@@ -240,7 +240,7 @@ func (b basis) foundPeer(p report.Peer) string {
 	return b.found(texts...)
 }
 
-// foundBelow is found for the changes in a directory and below.
+// foundBelow returns the rule of a finding about a change in a directory or below.
 func (b basis) foundBelow(dir string) string {
 	for _, c := range b.Report.Profile.Capabilities {
 		for _, w := range slices.Concat(c.Writes, c.Deletes) {

@@ -38,7 +38,7 @@ type outsider struct {
 	target  string // see transport.Request
 }
 
-// outside makes one; false if the server does not listen, or an earlier launch has asked.
+// outside returns an outsider; false if the server does not listen, or was asked in an earlier launch.
 func (s *session) outside() (outsider, bool) {
 	to := s.wire.conn.HTTP
 	ask, _ := s.wire.under.(transport.Asker)
@@ -52,7 +52,7 @@ func (s *session) outside() (outsider, bool) {
 	}, true
 }
 
-// askPages notes whether web pages of other sites are answered.
+// askPages records whether the server answers web pages of other sites.
 func (s *session) askPages(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {
@@ -163,7 +163,7 @@ func (o outsider) takes(ctx context.Context, header http.Header) bool {
 	return ok
 }
 
-// lists reports whether it answers with its tools.
+// lists reports whether the server answers with its tools.
 func (o outsider) lists(ctx context.Context, header http.Header) bool {
 	reply, ok := o.send(ctx, http.MethodPost, header, map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 	return ok && strings.Contains(string(reply.Body), `"tools"`)
@@ -193,7 +193,7 @@ func (s *session) hello() map[string]any {
 // malformed are bodies that are not requests.
 var malformed = []string{`{"jsonrpc":"2.0","id":1,"method":`, `null`, `[]`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`}
 
-// sendMalformed sends these, last of all: the server may end.
+// sendMalformed sends the malformed bodies. It comes last, because the server may end.
 func (s *session) sendMalformed(ctx context.Context) {
 	o, ok := s.outside()
 	if !ok {

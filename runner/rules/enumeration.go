@@ -9,10 +9,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
-// broad is how many unrelated places are many: few programs have to do with five.
+// broad is the least number of unrelated places that is a finding: few programs need five.
 const broad = 5
 
-// sweeping are words of declarations to go through everything.
+// sweeping lists the words by which a declaration says that it goes through everything.
 var sweeping = []string{"home", "disk", "disks", "system", "machine", "computer", "everywhere", "backup", "antivirus", "drive", "drives"}
 
 func findEnumeration(in Input) []draft {

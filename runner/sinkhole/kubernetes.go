@@ -40,8 +40,8 @@ var (
 	openAPIPath  = lazyregexp.New(`^/openapi/v3/(?:api/(v\d\w*)|apis/([a-z][\w.-]*/v\d\w*))$`)
 )
 
-// kubernetes is a cluster with one object of each kind. Created objects are returned as
-// they were sent.
+// kubernetes answers as a cluster with one object of each kind would, and returns created
+// objects as they were sent; nil for other requests.
 func kubernetes(r *http.Request, sent []byte) any {
 	client := strings.Contains(r.Header.Get("Accept"), "k8s.io") || strings.Contains(strings.ToLower(r.UserAgent()), "kube") ||
 		strings.HasSuffix(r.Host, ":6443") || strings.HasPrefix(r.Host, "kubernetes")

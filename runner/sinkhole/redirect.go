@@ -50,7 +50,7 @@ func Redirect() error {
 	}
 	t := &nftables.Table{Name: table, Family: nftables.TableFamilyINet}
 	c.AddTable(t)
-	c.DelTable(t) // once more is the same as once
+	c.DelTable(t) // that of an earlier call, which AddTable leaves as it is
 	c.AddTable(t)
 	chain := c.AddChain(&nftables.Chain{
 		Name: "output", Table: t, Type: nftables.ChainTypeNAT,
