@@ -44,9 +44,10 @@ func (p Plan) registered() (given []decoy.Var) {
 }
 
 // asked returns the variables that a run was given and those that it also asked for: by name or, if it names no new
-// ones, those that its code reads. If the run asks for nothing new, the result is unchanged.
-func (p Plan) asked(o observation) []decoy.Var {
-	given := slices.Clone(o.how.asked)
+// ones, those that its code reads. If the run asks for nothing new, the result is unchanged. What an error excluded once
+// is never given again: excluded has all of that.
+func (p Plan) asked(o observation) (given []decoy.Var, excluded []string) {
+	given, excluded = slices.Clone(o.how.asked), slices.Clone(o.how.excluded)
 	for _, text := range o.refusals() {
 		names := variablesIn(text)
 		if o.result.Listed && !meansVariables(text, names) {
@@ -57,20 +58,21 @@ func (p Plan) asked(o observation) []decoy.Var {
 		}
 	}
 	for _, text := range o.refusals() {
-		given = excluding(given, text)
+		excluded = append(excluded, excludedBy(text, given)...)
 	}
+	given = slices.DeleteFunc(given, func(v decoy.Var) bool { return slices.Contains(excluded, v.Name) })
 	for i, v := range given {
 		if slices.Contains(o.filed, v.Name) {
 			given[i] = accountFile(v.Name, given)
 		}
 	}
 	if !reflect.DeepEqual(given, o.how.asked) {
-		return given
+		return given, excluded
 	}
 	// Secrets first, with the account that they are of; the service's address only if they are not enough.
 	for _, wanted := range []func(string) bool{func(name string) bool { return decoy.Secret(name) || ofAccount.MatchString(name) }, func(name string) bool { return decoy.Configures(name) && !operational.MatchString(name) }} {
 		for _, name := range o.variables {
-			if wanted(name) {
+			if wanted(name) && !slices.Contains(excluded, name) {
 				given = p.give(given, name, "")
 			}
 		}
@@ -78,22 +80,23 @@ func (p Plan) asked(o observation) []decoy.Var {
 			break
 		}
 	}
-	return given
+	return given, excluded
 }
 
 // ofAccount matches variables that say whose account a server uses, and the mail servers, which have no default.
 var ofAccount = lazyregexp.New(`_(?:EMAIL|E?MAIL_ADDRESS|USER|USERNAME|LOGIN|(?:IMAP|SMTP|POP3?)(?:_SERVER)?(?:_HOST)?)$`)
 
-// excluding removes the variables that, by an error, must not be set together with others.
-func excluding(given []decoy.Var, text string) []decoy.Var {
+// excludedBy returns the given variables that, by an error, must not be set together with others.
+func excludedBy(text string, given []decoy.Var) (names []string) {
 	for _, found := range excludes.FindAllStringSubmatch(text, maxAsked) {
 		name := strings.ToLower(found[1] + found[2])
-		given = slices.DeleteFunc(given, func(v decoy.Var) bool {
-			own := strings.ToLower(v.Name)
-			return own == name || strings.HasSuffix(own, "_"+name)
-		})
+		for _, v := range given {
+			if own := strings.ToLower(v.Name); own == name || strings.HasSuffix(own, "_"+name) {
+				names = append(names, v.Name)
+			}
+		}
 	}
-	return given
+	return names
 }
 
 // excludes matches "if A is set, B must be None" and "B and A are mutually exclusive".

@@ -75,6 +75,28 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	}
 }
 
+// asks returns the variables of the launch after this one.
+func asks(o observation) []decoy.Var {
+	given, _ := (Plan{}).asked(o)
+	return given
+}
+
+// TestExcludedVariableStaysAway: although the server's code reads it, and the next error names it.
+func TestExcludedVariableStaysAway(t *testing.T) {
+	how := launch{asked: []decoy.Var{decoy.Asked("ACME_URL", ""), decoy.Asked("ACME_LOCAL_PATH", "")}}
+	for _, says := range []string{
+		"if 'local_path' is set, 'url' and 'api_key' must be None", "no collection", "set ACME_COLLECTION_NAME, and either ACME_URL or ACME_LOCAL_PATH",
+	} {
+		o := dies(how, says)
+		o.variables = []string{"ACME_LOCAL_PATH", "ACME_API_KEY"}
+		how = o.how.same()
+		how.asked, how.excluded = Plan{}.asked(o)
+	}
+	if got := strings.Join(namesOf(how.asked), " "); got != "ACME_API_KEY ACME_COLLECTION_NAME ACME_URL" {
+		t.Errorf("is given %s", got)
+	}
+}
+
 // TestVariablesThatExclude: of variables that exclude each other, one is taken back.
 func TestVariablesThatExclude(t *testing.T) {
 	for says, want := range map[string]string{
@@ -87,7 +109,7 @@ func TestVariablesThatExclude(t *testing.T) {
 		for _, name := range []string{"ACME_API_KEY", "ACME_LOCAL_PATH", "ACME_URL"} {
 			given = append(given, decoy.Asked(name, ""))
 		}
-		left := Plan{}.asked(dies(launch{asked: given}, says))
+		left := asks(dies(launch{asked: given}, says))
 		if got := strings.Join(namesOf(left), " "); got != want {
 			t.Errorf("%q: %q, want %q", says, got, want)
 		}
@@ -107,13 +129,13 @@ func TestRefusingToolsGetVariables(t *testing.T) {
 	webhook := watched(func(o *observation) {
 		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "RuntimeError: SLACK_WEBHOOK_URL is not set"}}
 	})
-	if asked := strings.Join(namesOf((Plan{}).asked(webhook)), " "); asked != "SLACK_WEBHOOK_URL" {
+	if asked := strings.Join(namesOf(asks(webhook)), " "); asked != "SLACK_WEBHOOK_URL" {
 		t.Errorf("asks for %q", asked)
 	}
 	other := watched(func(o *observation) {
 		o.result.Outputs = []report.Output{{Kind: report.OutputError, Text: "REPO_PATH is required"}}
 	})
-	if len((Plan{}).asked(other)) > 0 {
+	if len(asks(other)) > 0 {
 		t.Error("the name of an argument is taken for that of a variable")
 	}
 	how.moment = report.LaunchStandIns
@@ -160,7 +182,7 @@ func TestServerIsGivenWhatItsCodeReads(t *testing.T) {
 		if o.lacksCredential() {
 			o.variables = reads
 		}
-		if got := strings.Join(namesOf((Plan{}).asked(o)), " "); got != want {
+		if got := strings.Join(namesOf(asks(o)), " "); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -237,7 +259,7 @@ func FuzzVariablesIn(f *testing.F) {
 	f.Add("KeyError: 'LD_PRELOAD'")
 	f.Add("a_key\n  Field required [type=missing")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, v := range (Plan{}).asked(dies(launch{}, text)) {
+		for _, v := range asks(dies(launch{}, text)) {
 			if len(v.Name) > len(text) || environ.Problem([]string{v.Name}, func(string) string { return v.Value }) != "" || strings.ContainsAny(v.Name+v.Value, "\x00\n") {
 				t.Errorf("%q: %+v", text, v)
 			}
@@ -257,18 +279,18 @@ func TestRulesKnowTheVariablesThatWereGiven(t *testing.T) {
 // TestCredentialsInFiles: a server that looks for its credentials in a file finds one there,
 // whether the variable's name says so or only what it does with the value.
 func TestCredentialsInFiles(t *testing.T) {
-	given := Plan{}.asked(dies(launch{}, "Please set ACME_OAUTH_PATH and ACME_LOGIN_CREDENTIALS."))
+	given := asks(dies(launch{}, "Please set ACME_OAUTH_PATH and ACME_LOGIN_CREDENTIALS."))
 	if len(given) != 2 || given[0].Value != "/tmp/"+inputs.AccountFiles[0] || len(given[1].Secrets) == 0 {
 		t.Fatalf("%+v", given)
 	}
 	looked := dies(launch{asked: given}, "no such file")
 	looked.filed = []string{"ACME_LOGIN_CREDENTIALS"}
-	given = Plan{}.asked(looked)
+	given = asks(looked)
 	if len(given) != 2 || given[1].Value != "/tmp/"+inputs.AccountFiles[1] || !given[1].Asked {
 		t.Errorf("%+v", given)
 	}
 	looked.how.asked = given
-	if again := (Plan{}).asked(looked); !reflect.DeepEqual(again, given) {
+	if again := asks(looked); !reflect.DeepEqual(again, given) {
 		t.Errorf("it is given something else: %+v", again)
 	}
 }

@@ -179,8 +179,9 @@ type launch struct {
 	prompt map[report.Capability]bool
 	// silent are the kinds whose lists had no answer during the exercise.
 	silent []report.CapabilityKind
-	// asked are variables that the server asked for.
-	asked []decoy.Var
+	// asked are variables that the server asked for. excluded are those that it must not have beside them.
+	asked    []decoy.Var
+	excluded []string
 	// arguments are those that the server demands besides its command.
 	arguments []string
 	// script runs instead of the server.

@@ -225,7 +225,8 @@ func (p Plan) anew(first observation, runs []observation) (how launch, again boo
 	if how.standIns == nil {
 		how.standIns = missing(runs)
 	}
-	how.asked, how.neighbours = p.asked(first), first.sought
+	how.asked, how.excluded = p.asked(first)
+	how.neighbours = first.sought
 	p.argue(&how, first, runs)
 	return how, len(how.standIns) > len(first.how.standIns) || len(how.neighbours) > len(first.how.neighbours) ||
 		!reflect.DeepEqual(how.asked, first.how.asked) || !slices.Equal(how.arguments, first.how.arguments)
@@ -240,7 +241,7 @@ func (p Plan) refusedMost(o observation) bool {
 
 // same returns a launch like the exercise.
 func (how launch) same() launch {
-	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, arguments: how.arguments, identity: how.identity}
+	return launch{detected: how.detected, discover: how.discover, standIns: how.standIns, asked: how.asked, excluded: how.excluded, arguments: how.arguments, identity: how.identity}
 }
 
 // in returns the run of a row; false if there is none.

@@ -31,16 +31,18 @@ var (
 func standIn(plan Plan, how *launch, runs []observation) {
 	first := exercised(runs)
 	how.once, how.listOnly, how.calls, how.identity = true, false, standInCalls, windsurf
-	how.given, how.standIns, how.asked = first.result.Accepted, missing(runs), plan.asked(first)
+	how.given, how.standIns = first.result.Accepted, missing(runs)
 	if before, done := at(runs, report.LaunchStandIns); done {
-		how.asked = plan.asked(before)
+		first = before
 	}
+	how.asked, how.excluded = plan.asked(first)
 }
 
 // asksOn reports whether the server asked for more once it had a variable, or looked for more once it had a program.
 func (p Plan) asksOn(runs []observation) bool {
 	before, done := at(runs, report.LaunchStandIns)
-	return done && before.launched == nil && (len(before.how.asked) > 0 && !reflect.DeepEqual(p.asked(before), before.how.asked) ||
+	asked, _ := p.asked(before)
+	return done && before.launched == nil && (len(before.how.asked) > 0 && !reflect.DeepEqual(asked, before.how.asked) ||
 		len(before.how.standIns) > 0 && len(missing(runs)) > len(before.how.standIns))
 }
 
