@@ -102,10 +102,10 @@ test-mcp-conformance: ## Run the conformance suite of MCP against a traced serve
 	go run ./test/mcpconformance -mcpaudit "$(MCPAUDIT_CACHE)/mcp-conformance/mcpaudit"
 
 .PHONY: real-servers
-real-servers: ## Audit published MCP servers (installs them; ONLY=PATTERN TIMEOUT=2m RESULTS=DIR RESUME=1); prints verdicts and tools accepted.
+real-servers: ## Audit published MCP servers (installs them; ONLY=PATTERN TIMEOUT=2m PARALLEL=2 RESULTS=DIR RESUME=1); prints verdicts and tools accepted.
 	@mkdir -p "$(MCPAUDIT_CACHE)/real-servers" && go build -o "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" ./cmd/mcpaudit && \
 	go run ./test/realservers -mcpaudit "$(MCPAUDIT_CACHE)/real-servers/mcpaudit" \
-		$(if $(ONLY),-only '$(ONLY)') $(if $(TIMEOUT),-timeout $(TIMEOUT)) $(if $(RESULTS),-results $(RESULTS)) $(if $(RESUME),-resume)
+		$(if $(ONLY),-only '$(ONLY)') $(if $(TIMEOUT),-timeout $(TIMEOUT)) $(if $(PARALLEL),-parallel $(PARALLEL)) $(if $(RESULTS),-results $(RESULTS)) $(if $(RESUME),-resume)
 
 .PHONY: reference-servers
 reference-servers: ## Audit the reference servers of MCP, over every transport (installs them); fails when one is not covered.

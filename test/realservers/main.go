@@ -1,7 +1,7 @@
-// Command realservers audits published MCP servers (test/published) in turn, and prints for each the
-// verdict, the coverage and the findings, which a reader has to judge.
+// Command realservers audits published MCP servers (test/published), and prints for each the verdict,
+// the coverage and the findings, which a reader has to judge, and the totals.
 //
-//	go run ./test/realservers -mcpaudit PROGRAM [-only PATTERN] [-timeout DURATION] [-results DIR] [-resume]
+//	go run ./test/realservers -mcpaudit PROGRAM [-only PATTERN] [-timeout DURATION] [-parallel N] [-results DIR] [-resume]
 //
 // The reports are kept in the directory of results. -resume continues an interrupted run: servers
 // with a report there are not audited again.
@@ -22,7 +22,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -35,6 +37,7 @@ type options struct {
 	mcpaudit, results string
 	only              *regexp.Regexp
 	timeout           time.Duration
+	parallel          int
 	tracer            string
 	reference, resume bool
 }
@@ -50,20 +53,9 @@ func run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	var all []audited
-	for _, s := range servers(o.reference) {
-		if !o.only.MatchString(s.Source) {
-			continue
-		}
-		a, err := o.audit(ctx, s, filepath.Join(cache, "servers"))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			a.missing = err.Error()
-		}
-		fmt.Fprintln(os.Stderr, a.source+":", a.verdict())
-		all = append(all, a)
+	all := o.auditAll(ctx, filepath.Join(cache, "servers"))
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if err := write(os.Stdout, all); err != nil {
 		return err
@@ -81,6 +73,7 @@ func parse(results string) (options, error) {
 	flag.StringVar(&o.results, "results", results, "directory that the reports are kept in")
 	flag.BoolVar(&o.resume, "resume", false, "audit no server again that has a report in -results")
 	flag.DurationVar(&o.timeout, "timeout", 4*time.Minute, "longest duration of one audit")
+	flag.IntVar(&o.parallel, "parallel", 1, "number of audits at a time")
 	flag.StringVar(&o.tracer, "tracer", "auto", "auto, strace or ptrace")
 	flag.BoolVar(&o.reference, "reference", false, "audit the reference servers only, and hold them to their coverage")
 	flag.Parse()
@@ -118,6 +111,29 @@ func targets(servers []published.Server) (all []target) {
 type audited struct {
 	source, missing string
 	report          report.Report
+}
+
+// auditAll audits the selected servers, several at a time, and keeps their order.
+func (o options) auditAll(ctx context.Context, dir string) []audited {
+	selected := slices.DeleteFunc(servers(o.reference), func(t target) bool { return !o.only.MatchString(t.Source) })
+	all := make([]audited, len(selected))
+	var group sync.WaitGroup
+	running := make(chan struct{}, max(o.parallel, 1))
+	for i, t := range selected {
+		running <- struct{}{}
+		group.Go(func() {
+			defer func() { <-running }()
+			a, err := o.audit(ctx, t, dir)
+			if err != nil {
+				a.missing = err.Error()
+			}
+			if all[i] = a; ctx.Err() == nil {
+				fmt.Fprintln(os.Stderr, a.source+":", a.verdict())
+			}
+		})
+	}
+	group.Wait()
+	return all
 }
 
 // audit returns the kept report of a server, or a new one.

@@ -13,11 +13,11 @@ import (
 // write prints the table, the details to judge, and the totals.
 func write(out io.Writer, all []audited) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tTOOLS ACCEPTED\tBRANCHES\tCALLS ACCEPTED\tSECONDS\tFINDINGS")
+	_, _ = fmt.Fprintln(table, "SERVER\tVERDICT\tASSURANCE\tTOOLS ACCEPTED\tBRANCHES\tCALLS ACCEPTED\tSECONDS\tFINDINGS")
 	var details strings.Builder
 	for _, a := range all {
 		c := a.report.Coverage
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.0f\t%s\n", a.source, a.verdict(), exercised(c.Tools), share(c.Branches), share(c.Calls),
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\n", a.source, a.verdict(), a.report.Assurance.Level, exercised(c.Tools), share(c.Branches), share(c.Calls),
 			a.report.EndTime.Sub(a.report.StartTime.Time).Seconds(), report.Count(a.report.Findings))
 		a.explain(&details)
 	}
