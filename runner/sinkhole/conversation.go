@@ -172,6 +172,8 @@ func measured(first []byte) speaker {
 		return (*conversation).mongo
 	case ldap.Begins(first):
 		return (*conversation).ldap
+	case beginsMessage(first):
+		return (*conversation).messages
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package sinkhole
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"net"
@@ -142,6 +141,8 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 		http.Redirect(w, r, "http://"+led.String()+"/", http.StatusFound)
 	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
 		t.tunnel(w, r)
+	case upgrades(r):
+		t.webSocket(w, r)
 	case r.Header.Get("Upgrade") != "":
 		http.Error(w, "Upgrades are not available.", http.StatusForbidden)
 	case isMetadata(t.to.Addr(), r.Host):
@@ -268,20 +269,17 @@ func contentFor(accept, requested string) content {
 
 // tunnel answers CONNECT as a proxy would and serves what comes through the tunnel.
 func (t *conversation) tunnel(w http.ResponseWriter, r *http.Request) {
-	conn, rest, err := http.NewResponseController(w).Hijack()
+	below, err := hijack(w)
 	if err != nil {
 		return
 	}
-	defer func() { _ = conn.Close() }() // whatever it says, nobody is there to hear it
-	// Below the tap: the conversation inside records by itself.
-	below := conn.(*closing).Conn.(*tapped).Conn
-	read, _ := rest.Peek(rest.Reader.Buffered()) // no more than there is
-	inside := newConversation(t.server, t.flow, &ahead{below, io.MultiReader(bytes.NewReader(bytes.Clone(read)), below)}, t.to)
+	defer func() { _ = below.Close() }() // whatever it says, nobody is there to hear it
+	// The conversation inside records by itself.
+	inside := newConversation(t.server, t.flow, below, t.to)
 	host, port, err := net.SplitHostPort(r.Host)
 	if number, numberErr := strconv.ParseUint(port, 10, 16); err == nil && numberErr == nil {
 		inside.host, inside.to = host, netip.AddrPortFrom(t.to.Addr(), uint16(number))
 	}
-	_ = conn.SetDeadline(time.Time{}) // those of the HTTP server end here
 	if inside.say("HTTP/1.1 200 Connection established\r\n\r\n") {
 		inside.serve()
 	}

@@ -202,7 +202,7 @@ func checkAnswers() error {
 		{"OPTIONS", "http://x.example/", "", "", 204, ""},
 		{"POST", "http://x.example/", "Expect", "100-continue", 200, `"ok":true`},
 		{"POST", "http://x.example/", "Transfer-Encoding", "chunked", 200, `"ok":true`},
-		{"GET", "http://x.example/", "Upgrade", "websocket", 403, "not available"},
+		{"GET", "http://x.example/", "Upgrade", "h2c", 403, "not available"},
 		{"GET", "http://169.254.169.254/latest/meta-data/", "", "", 404, "not found"},
 		{"GET", "http://metadata.google.internal/", "", "", 404, "not found"},
 		{"GET", "http://100.100.100.200/latest/meta-data/hostname", "", "", 404, "not found"},
