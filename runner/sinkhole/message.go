@@ -49,7 +49,9 @@ func (t *conversation) messages() {
 }
 
 // beginsMessage reports whether a client begins with a JSON object, or with one and its length before it.
-func beginsMessage(first []byte) bool { return len(first) > 0 && first[0] == '{' || prefixOf(first) != nil }
+func beginsMessage(first []byte) bool {
+	return len(first) > 0 && first[0] == '{' || prefixOf(first) != nil
+}
 
 // lengthPrefix is the form of the lengths before messages.
 type lengthPrefix struct {

@@ -23,7 +23,7 @@ func TestMessages(t *testing.T) {
 			sent = append(order.AppendUint32(nil, uint32(len(asks))), asks...)
 		}
 		answers := json.NewDecoder(conn) // an answer without a length ends with a line
-		for range 2 { // a connection has several messages
+		for range 2 {                    // a connection has several messages
 			if _, err := conn.Write(sent); err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 type service func(r *http.Request, sent []byte) any
 
 // services are the known services.
-var services = []service{oauth, openID, elasticsearch, clickHouse, kubernetes, docker, slack, prometheus, model}
+var services = []service{oauth, deviceCode, openID, elasticsearch, clickHouse, kubernetes, docker, slack, prometheus, model}
 
 // document returns the answer of the service that knows a request; nil if none does.
 func document(r *http.Request, sent []byte) any {
@@ -40,6 +40,21 @@ func oauth(r *http.Request, sent []byte) any {
 	}
 }
 
+// device matches the paths where a program without a browser asks for a code (RFC 8628, 3.1).
+var device = lazyregexp.New(`(?i)/device(?:[_/-]?codes?|[_/-]auth\w*)/?$`)
+
+// deviceCode returns a code that the next request exchanges for a token (RFC 8628, 3.2), since nobody is there to
+// enter it.
+func deviceCode(r *http.Request, _ []byte) any {
+	if r.Method != http.MethodPost || !device.MatchString(r.URL.Path) {
+		return nil
+	}
+	return map[string]any{
+		"device_code": "note", "user_code": "NOTE-NOTE", "verification_uri": address(r, "/device"), "verification_url": address(r, "/device"),
+		"verification_uri_complete": address(r, "/device?user_code=NOTE-NOTE"), "expires_in": 900, "interval": 1, "message": "Enter the code NOTE-NOTE.",
+	}
+}
+
 // openID returns the metadata of an authorization server (OpenID Connect Discovery 1.0, 3;
 // RFC 8414, 2).
 func openID(r *http.Request, _ []byte) any {
@@ -48,7 +63,7 @@ func openID(r *http.Request, _ []byte) any {
 	}
 	return map[string]any{
 		"issuer": address(r, ""), "authorization_endpoint": address(r, "/authorize"), "token_endpoint": address(r, "/token"), "jwks_uri": address(r, "/jwks"),
-		"userinfo_endpoint": address(r, "/userinfo"), "response_types_supported": []string{"code"}, "grant_types_supported": []string{"client_credentials"},
+		"userinfo_endpoint": address(r, "/userinfo"), "device_authorization_endpoint": address(r, "/device/code"), "response_types_supported": []string{"code"}, "grant_types_supported": []string{"client_credentials"},
 		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"RS256"},
 		"code_challenge_methods_supported": []string{"S256"},
 	}
