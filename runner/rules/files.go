@@ -10,13 +10,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 func findSensitiveFiles(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		at, ok := places.Locate(e.Path)
 		planted, routine := in.decoy(e.Path)
-		if !ok || planted && !routine || in.madeItself(e) || listsProcesses(e) {
+		if !ok || planted && !routine || in.madeItself(e) || in.listsProcesses(e) {
 			return false
 		}
 		why, found := in.undeclared(at, e, d)
@@ -50,11 +51,24 @@ func findSensitiveFiles(in Input) []draft {
 var processTools = map[string]bool{"ps": true, "top": true, "pgrep": true, "pkill": true, "pidof": true, "pstree": true, "htop": true, "lsof": true, "fuser": true, "killall": true}
 
 // listsProcesses reports whether a program of the system opened the environment or the mappings of a
-// process to list it: Debian's ps opens the environment of all, and what it prints is searched for decoys.
-func listsProcesses(e profile.Effect) bool {
+// process to list it: Debian's ps opens the environment of all, and what it prints is searched for decoys. It also
+// reports the look-up of a variable of the session, unless another program stands in for one of its.
+func (in Input) listsProcesses(e profile.Effect) bool {
 	base := path.Base(e.Path)
-	return strings.HasPrefix(e.Path, "/proc/") && (base == "environ" || base == "maps") && processTools[path.Base(e.Program)] && bin[path.Dir(e.Program)]
+	switch {
+	case !strings.HasPrefix(e.Path, "/proc/") || base != "environ" && base != "maps":
+		return false
+	case e.Program == trace.SessionLookup:
+		return !slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+			return other.Kind == profile.KindExec && other.Error == "" && lookupTools[path.Base(other.Path)] && !bin[path.Dir(other.Path)]
+		})
+	}
+	return processTools[path.Base(e.Program)] && bin[path.Dir(e.Program)]
 }
+
+// lookupTools are the programs of a look-up of the session.
+var lookupTools = map[string]bool{"ps": true, "pgrep": true, "pidof": true, "id": true, "whoami": true, "xargs": true, "cat": true, "strings": true, "tr": true,
+	"grep": true, "egrep": true, "fgrep": true, "sed": true, "cut": true, "head": true, "tail": true, "sort": true, "uniq": true}
 
 // undeclared says why the declaration does not cover a read of a secret place; false
 // where it does. An operator's list decides alone; the server's own texts have to mention one of the topics.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 func touches(at ledger.Where, path string) profile.Effect {
@@ -341,6 +342,12 @@ func TestProbing(t *testing.T) {
 		return with(e, func(e *profile.Effect) { e.Program = program })
 	}
 	expect(t, input(silent, by("/usr/bin/ps", missing("/proc/1/environ", "EACCES")), by("/usr/bin/ps", read(call, "/proc/7/environ"))), "")
+	lookup := []profile.Effect{by(trace.SessionLookup, missing("/proc/7/environ", "EACCES")), by(trace.SessionLookup, read(call, "/proc/8/environ"))}
+	expect(t, input(silent, lookup...), "")
+	fake := with(lookup[0], func(e *profile.Effect) { e.Kind, e.Path, e.Error = profile.KindExec, "/tmp/x/grep", "" })
+	if faked := input(silent, append(lookup, fake)...); faked.listsProcesses(lookup[0]) {
+		t.Error("the look-up of the session goes through a program of the server's")
+	}
 	expect(t, input(silent, by("/tmp/ps", missing("/proc/7/environ", "EACCES"))), "FILE-006 High")
 	expect(t, input(silent, missing("/dev/input/event0", "EACCES")), "FILE-006 High: Tool format_note tried to open /dev/input/event0")
 	expect(t, input(server{name: "keys", tools: []string{"format_note: Presses keys of the keyboard."}}, missing("/dev/input/event0", "EACCES")), "")

@@ -21,7 +21,7 @@ func findProbing(in Input) []draft {
 	searches := map[report.Capability]*search{}
 	drafts := each(in, func(e profile.Effect, d *draft) bool {
 		what, alone := lookedFor(e)
-		if what == "" || listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
+		if what == "" || in.listsProcesses(e) || in.Scope.Covering(e.Capability).Mentions(sweeping...) || speaks(in.Scope.Covering(e.Capability), topicsOf(e)) {
 			return false
 		}
 		if (e.Kind == profile.KindLook || e.Kind == profile.KindList) && (walked[path.Dir(e.Path)] || in.wanted(e) || in.madeItself(e)) {

@@ -340,6 +340,9 @@ func (d *decoder) emit(c *call, e Event) {
 	p := c.task.process
 	e.Main, e.Lineage, e.Daemon = p.pid == d.tasks.root, p.lineage, p.daemonised()
 	e.Origins, e.Thread, e.Fed, e.Within, e.Program = p.origins, c.task.born, p.fed, p.within, p.program
+	if p.lookup {
+		e.Program = SessionLookup
+	}
 	e.Syscall, e.Result, e.Errno, e.Refused = c.Name, c.result.value, c.result.errno, c.result.refused
 	if e.Detail == "" {
 		e.Detail = c.detail()

@@ -124,7 +124,7 @@ type Event struct {
 	// program, which stands for all that it starts.
 	Within string
 	// Program is the path of the program that the process executed, cut to MaxWithin bytes; "" if it
-	// executed none since the trace began.
+	// executed none since the trace began. It is SessionLookup for all processes of such a shell.
 	Program string
 	// Syscall is the name of man 2, or Forbidden.
 	Syscall string

@@ -31,6 +31,8 @@ type process struct {
 	memory    bool
 	// within becomes Event.Within of the next program that it runs, program its Event.Program.
 	within, program string
+	// lookup: it, or an ancestor, is a shell that looks up the session; see SessionLookup.
+	lookup bool
 }
 
 // maxForebears bounds process.forebears, MaxWithin Event.Within and Event.Program in bytes.
@@ -61,6 +63,7 @@ func (p *process) startedBy(parent *process, at Position, root int) {
 		near := parent.forebears[max(0, len(parent.forebears)+1-maxForebears):]
 		p.forebears, p.memory = append(slices.Clone(near), parent.pid), parent.memory
 		p.program = cmp.Or(p.program, parent.program)
+		p.lookup = p.lookup || parent.lookup
 		p.within = cmp.Or(parent.within, p.within) // it may have run a program before its fork was seen to return
 	}
 	n := len(p.origins)

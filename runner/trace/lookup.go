@@ -1,0 +1,56 @@
+package trace
+
+import (
+	"path"
+	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
+
+// SessionLookup is the Event.Program of all that a shell starts whose text looks up one variable of the desktop session
+// in the environments of the user's processes, such as DISPLAY: nothing else of them passes.
+const SessionLookup = "(look-up of the session)"
+
+const (
+	ofSession   = `(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS|XDG_(?:RUNTIME_DIR|SESSION_TYPE|SESSION_ID|CURRENT_DESKTOP|DATA_DIRS)|DESKTOP_SESSION)`
+	ofProcesses = `/proc/(?:\{\}|\d+|self|\$\w+|\$\{\w+\}|N)/environ`
+)
+
+// The stages of such a pipeline: those that list processes or pass an environment on, the one that selects a variable
+// in a line of its own, and those after it.
+var (
+	passes = lazyregexp.New(`^(?:(?:ps|pgrep|pidof|head|tail|tr|strings)(?: [\w\\'"= ,.:%-]*)?|cat ` + ofProcesses + `|xargs(?: -[\w{}]+| \d+)* cat ` + ofProcesses +
+		`|(?:tr [\w\\'" -]+|strings)(?: <)? ?` + ofProcesses + `)$`)
+	selects = lazyregexp.New(`^(?:[ef]?grep(?: -(?:[zaoshEwx]+|-text|-null-data|-max-count=\d+|z?a?m ?\d+))* ['"]?\^` + ofSession + `=['"]?|sed -z?n ['"]s/\^` + ofSession + `=//p['"])(?: ` + ofProcesses + `)?$`)
+	after   = lazyregexp.New(`^(?:(?:cut|head|tail|tr|sort|uniq)(?: [\w\\'"= ,.:-]*)?|sed(?: -[neE])? ['"]s/\^?` + ofSession + `=//p?['"])$`)
+	// byZero is how grep and sed tell variables apart by themselves.
+	byZero = lazyregexp.New(` -(?:[a-zE]*z|-null-data\b)`)
+	// expanded are words that a shell replaces by ids of users and processes, silenced what hides errors.
+	expanded = lazyregexp.New(`\$\((?:id -u|whoami|(?:pgrep|pidof) [\w $-]+)\)|\$(?:USER|UID)\b`)
+	silenced = lazyregexp.New(`\s*2>\s*/dev/null`)
+)
+
+// looksUpSession reports whether a program is a shell that only does that.
+func looksUpSession(argv []string) bool {
+	if len(argv) != 3 || argv[1] != "-c" || !strings.HasSuffix(path.Base(argv[0]), "sh") || !strings.Contains(argv[2], "environ") {
+		return false
+	}
+	text := expanded.ReplaceAllLiteralString(silenced.ReplaceAllLiteralString(argv[2], ""), "N")
+	if strings.ContainsAny(text, ";&`>\n()") {
+		return false
+	}
+	apart, selected := false, false // whether the variables are on lines of their own
+	for stage := range strings.SplitSeq(text, "|") {
+		stage = strings.TrimSpace(stage)
+		switch {
+		case selected && after.MatchString(stage):
+		case !selected && selects.MatchString(stage) && (apart || byZero.MatchString(stage)):
+			selected = true
+		case !selected && passes.MatchString(stage):
+			apart = apart || strings.HasPrefix(stage, "tr ") || strings.HasPrefix(stage, "strings")
+		default:
+			return false
+		}
+	}
+	return selected
+}
