@@ -69,6 +69,8 @@ type harvest struct {
 	marked, unmarked bool
 	// echoes, if set, reports whether a value was part of the call.
 	echoes func(word string) bool
+	// parameters are names that a description may quote.
+	parameters []string
 	// records are the JSON objects around it, the innermost first.
 	records []int
 }
@@ -100,7 +102,7 @@ func (h *harvest) passes(value string) bool {
 	case h.unmarked && (marked || strings.Contains(value, FilesDir+"/")):
 		return true
 	}
-	return echo(value) || h.echoes != nil && h.echoes(value)
+	return echo(value) || slices.Contains(h.parameters, value) || h.echoes != nil && h.echoes(value)
 }
 
 // echo reports whether a value only repeats the call's arguments.

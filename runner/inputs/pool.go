@@ -96,9 +96,9 @@ func (p *Pool) Taken(source string, arguments json.RawMessage) {
 	p.keep(source, arguments)
 }
 
-// Description harvests the description of a tool or of the server.
-func (p *Pool) Description(source, text string) {
-	h := harvest{pool: p, from: source, source: "the description of " + source, allowance: maxHarvest}
+// Description harvests the description of a tool or of the server. The names of its parameters are no values.
+func (p *Pool) Description(source, text string, parameters ...string) {
+	h := harvest{pool: p, from: source, source: "the description of " + source, allowance: maxHarvest, parameters: parameters}
 	h.text(head(text, maxHarvest), nil, subject(source))
 }
 

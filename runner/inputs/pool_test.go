@@ -37,6 +37,19 @@ func tell(t *testing.T, said ...string) *Pool {
 	return pool
 }
 
+// TestParametersAreNoValues: a description that quotes one names none, unlike what else it quotes.
+func TestParametersAreNoValues(t *testing.T) {
+	pool := NewPool()
+	pool.Description("tool get_device_logs", "Stops after `limit` entries of the device 'pixel'; pass `saveTo` for a file.", "limit", "saveTo")
+	var values []string
+	for _, e := range pool.entries {
+		values = append(values, e.value)
+	}
+	if got := strings.Join(values, " "); got != "pixel" {
+		t.Errorf("the values are %q", got)
+	}
+}
+
 // What a place is offered, in this order.
 func TestOffers(t *testing.T) {
 	for name, tc := range map[string]struct {

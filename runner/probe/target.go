@@ -3,6 +3,8 @@ package probe
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,7 +152,11 @@ func (s *session) target(of report.Capability, item manifest.Item) *target {
 		t.again = inputs.Case{Arguments: uri}
 		s.pool.Result("resources/list", uri)
 	}
-	s.pool.Description(t.source(), item.Description)
+	named := t.parameters
+	if of.Kind == report.CapabilityTool {
+		named = slices.Collect(maps.Keys(manifest.Object(manifest.Object(t.input)["properties"])))
+	}
+	s.pool.Description(t.source(), item.Description, named...)
 	return t
 }
 
