@@ -114,23 +114,31 @@ func openAPIPaths() map[string]any {
 }
 
 // openAPI declares that the server validates the fields of each resource: otherwise
-// kubectl would need schemas to validate them itself.
+// kubectl would need schemas to validate them itself. It has what kubectl explains.
 func openAPI(of string) any {
 	group, version, _ := strings.Cut(of, "/")
 	if version == "" {
 		group, version = "", of
 	}
-	paths := map[string]any{}
+	at, paths, schemas := "/apis/"+of+"/", map[string]any{}, map[string]any{}
+	if group == "" {
+		at = "/api/" + of + "/"
+	}
 	for _, one := range resources {
 		if one.groupVersion == of {
-			paths["/"+one.plural+"/{name}"] = map[string]any{"patch": map[string]any{
+			kind := map[string]any{"group": group, "version": version, "kind": one.kind}
+			schemas[one.kind] = map[string]any{
+				"type": "object", "description": pageText, "x-kubernetes-group-version-kind": []any{kind},
+				"properties": map[string]any{"apiVersion": map[string]any{"type": "string"}, "kind": map[string]any{"type": "string"}, "metadata": map[string]any{"type": "object"}},
+			}
+			paths[at+one.plural+"/{name}"] = map[string]any{"patch": map[string]any{
 				"parameters":                      []any{map[string]any{"name": "fieldValidation", "in": "query", "schema": map[string]any{"type": "string"}}},
-				"x-kubernetes-group-version-kind": map[string]any{"group": group, "version": version, "kind": one.kind},
+				"x-kubernetes-group-version-kind": kind,
 				"responses":                       map[string]any{},
 			}}
 		}
 	}
-	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": "v1.30.0"}, "paths": paths}
+	return map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "Kubernetes", "version": "v1.30.0"}, "paths": paths, "components": map[string]any{"schemas": schemas}}
 }
 
 // ofResource answers a request for a resource; part is the match of resourcePath.
