@@ -6,7 +6,7 @@ import "sync"
 // zero value knows of none. Any goroutine may use it.
 type Answers struct {
 	mu   sync.Mutex
-	sent map[string]bool // by id, as JSON; true once it was answered
+	sent map[string]int // how many answers may come, by id as JSON
 }
 
 // Sent tells of a request, before it is sent.
@@ -14,9 +14,19 @@ func (a *Answers) Sent(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sent == nil {
-		a.sent = map[string]bool{}
+		a.sent = map[string]int{}
 	}
-	a.sent[id] = false
+	a.sent[id] = 1
+}
+
+// GivenUp tells that the server was asked to cancel a request. The official SDK for Python answers that with an error,
+// even if the answer to the request is on its way.
+func (a *Answers) GivenUp(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, sent := a.sent[id]; sent {
+		a.sent[id]++
+	}
 }
 
 // Came tells of an answer, and returns what is wrong with it; "" if nothing is.
@@ -24,12 +34,12 @@ func (a *Answers) Sent(id string) {
 func (a *Answers) Came(id string) Kind {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch answered, sent := a.sent[id]; {
+	switch left, sent := a.sent[id]; {
 	case !sent:
 		return Unasked
-	case answered:
+	case left <= 0:
 		return Twice
 	}
-	a.sent[id] = true
+	a.sent[id]--
 	return ""
 }

@@ -48,6 +48,12 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("Came(%s) = %q, want %q", tc.id, got, tc.want)
 		}
 	}
+	a.Sent("3")
+	a.GivenUp("3")
+	a.GivenUp("4")
+	if late, cancelled, again, never := a.Came("3"), a.Came("3"), a.Came("3"), a.Came("4"); late != "" || cancelled != "" || again != Twice || never != Unasked {
+		t.Errorf("the answers to a cancelled request are %q, %q and %q, and to none %q", late, cancelled, again, never)
+	}
 	a.Sent("2")
 	if got := a.Came("2"); got != "" {
 		t.Errorf("an answer is %q because others came too early", got)

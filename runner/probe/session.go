@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
@@ -200,6 +201,7 @@ func (s *session) unanswered(q query, err error) {
 		s.failed(s.silence(q, err))
 	}
 	if errors.Is(err, errTimeout) && q.method != methodInitialize {
+		s.wire.watch.answers.GivenUp(strconv.Itoa(s.id))
 		_ = s.notify("notifications/cancelled", map[string]any{"requestId": s.id, "reason": "timeout"})
 	}
 }
