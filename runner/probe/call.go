@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
@@ -49,6 +51,25 @@ func (r reply) blames() string {
 	return r.why()
 }
 
+// maxExcuse is the length of the longest result that is only an excuse, in bytes.
+const maxExcuse = 1024
+
+// excuses matches how a result begins that reports a failure although it does not say that it is an error.
+var excuses = lazyregexp.New(`(?i)^[^\w{\["]{0,8}(?:error|failed|failure|exception|traceback|unable to|cannot|can't|could not|couldn't)\b|` +
+	`^[^.\n]{0,80}["'\x60] (?:is |was )?not found\b|^\s*\{\s*"(?:error|isError)"\s*:\s*(?:"[^"]|true|\{)|^\s*\{\s*"(?:success|ok)"\s*:\s*false\b`)
+
+// excuse returns the text of an accepted call that reports a failure; "" for any other. The call counts as accepted,
+// but there is as much to learn from it as from an error.
+func (r reply) excuse() string {
+	if !r.accepted || len(r.result) > 2*maxExcuse {
+		return ""
+	}
+	if text := said(r.result); len(text) <= maxExcuse && excuses.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
 // said returns the text of the result, or of the error.
 func (r reply) said() string {
 	if r.accepted {
@@ -71,7 +92,7 @@ func (s *session) call(ctx context.Context, t *target, c inputs.Case) (got reply
 			if errors.Is(err, errTimeout) { // for want of something, perhaps
 				got.text = err.Error()
 			}
-			told(Calling{Ended: true, Refusal: got.why()})
+			told(Calling{Ended: true, Refusal: cmp.Or(got.why(), got.excuse())})
 		}()
 	}
 	if logged != nil {

@@ -169,8 +169,9 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		return onlyFatal(err)
 	}
 	t.answered++
+	excuse := got.excuse()
 	if t.form != nil {
-		t.form.Answered(c, got.accepted)
+		t.form.Answered(c, got.accepted && excuse == "")
 	}
 	if !got.accepted {
 		s.outputs.answered(report.OutputError, got.text)
@@ -184,6 +185,13 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	s.tally.Done++
 	t.keep(c, number, len(said(got.result)))
 	s.outputs.answered(report.OutputResult, said(got.result))
+	if excuse != "" {
+		s.pool.Error(t.source(), excuse, c)
+		if t.form != nil {
+			t.form.Refused(c, excuse)
+		}
+		return nil
+	}
 	if !c.Shape.Feeds() {
 		return nil // its result is no source of values
 	}
