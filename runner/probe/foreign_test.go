@@ -57,6 +57,12 @@ func TestForeign(t *testing.T) {
 			}
 			return 0
 		}, true, true, attack.Readable},
+		"an origin is refused, except that of a frame": {func(r *http.Request, _ string, _ int64) int {
+			if origin := r.Header.Get("Origin"); origin != "" && origin != "null" {
+				return http.StatusForbidden
+			}
+			return 0
+		}, true, true, attack.Readable},
 		"one session only": {func(_ *http.Request, method string, sessions int64) int {
 			if method == methodInitialize && sessions > 1 {
 				return http.StatusBadRequest

@@ -57,15 +57,15 @@ func spellings(path string) (all []string) {
 	return all
 }
 
-// credulous returns headers that a bad check accepts: those of a proxy on the same machine, and the names of unset
-// variables as tokens, unless the server passes every token on.
+// credulous returns headers that a bad check accepts: those of a proxy on the same machine, and as tokens the names of
+// unset variables and of what each object of JavaScript has, unless the server passes every token on.
 func (s *session) credulous(ctx context.Context, o outsider) (all []http.Header) {
 	all = append(all, http.Header{"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"}})
 	if o.begins(ctx, http.Header{"Authorization": {"Bearer " + s.mark().ID()}}) {
 		return all
 	}
-	for _, unset := range []string{"undefined", "null", "None", ""} {
-		all = append(all, http.Header{"Authorization": {"Bearer " + unset}})
+	for _, token := range []string{"undefined", "null", "None", "", "constructor", "__proto__"} {
+		all = append(all, http.Header{"Authorization": {"Bearer " + token}})
 	}
 	return all
 }

@@ -63,7 +63,13 @@ func (s *session) askPages(ctx context.Context) {
 			s.result.Posture.Origin, s.result.Posture.How = o.page(ctx, site)
 		}
 	}
+	if s.result.Posture.Origin == "" {
+		s.result.Posture.Origin, s.result.Posture.How = o.from(ctx, opaque)
+	}
 }
+
+// opaque is the Origin of a page in a sandboxed frame, which every site can have.
+const opaque = "null"
 
 // askSessions begins some sessions, and tries an id that was not issued. A server for a single session may end ours.
 func (s *session) askSessions(ctx context.Context) {
@@ -105,8 +111,12 @@ func (o outsider) page(ctx context.Context, site string) (origin, how string) {
 			return "http://" + rebound, attack.Rebound
 		}
 	}
-	origin = "http://" + site
-	header = http.Header{"Origin": {origin}}
+	return o.from(ctx, "http://"+site)
+}
+
+// from returns an origin whose pages the server answers, and in what way; "" if it does not.
+func (o outsider) from(ctx context.Context, origin string) (_, how string) {
+	header := http.Header{"Origin": {origin}}
 	if o.readable(ctx, origin) {
 		return origin, attack.Readable
 	}

@@ -97,13 +97,14 @@ func TestKnock(t *testing.T) {
 		open func(r *http.Request) bool
 		want string
 	}{
-		"everywhere":         {func(*http.Request) bool { return false }, ""},
-		"at one spelling":    {func(r *http.Request) bool { return r.URL.Path != "/mcp" }, "at /mcp/"},
-		"in capital letters": {func(r *http.Request) bool { return r.URL.Path == "/MCP" }, "at /MCP"},
-		"encoded":            {func(r *http.Request) bool { return r.RequestURI == "/mc%70" }, "at /mc%70"},
-		"for a proxy":        {func(r *http.Request) bool { return r.Header.Get("X-Forwarded-For") != "" }, "with a header that anybody can send"},
-		"for no variable":    {func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer undefined" }, "with a header that anybody can send"},
-		"for any token":      {func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") }, ""},
+		"everywhere":                          {func(*http.Request) bool { return false }, ""},
+		"at one spelling":                     {func(r *http.Request) bool { return r.URL.Path != "/mcp" }, "at /mcp/"},
+		"in capital letters":                  {func(r *http.Request) bool { return r.URL.Path == "/MCP" }, "at /MCP"},
+		"encoded":                             {func(r *http.Request) bool { return r.RequestURI == "/mc%70" }, "at /mc%70"},
+		"for a proxy":                         {func(r *http.Request) bool { return r.Header.Get("X-Forwarded-For") != "" }, "with a header that anybody can send"},
+		"for no variable":                     {func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer undefined" }, "with a header that anybody can send"},
+		"by the name of what each object has": {func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer constructor" }, "with a header that anybody can send"},
+		"for any token":                       {func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serve := (&fake{on: map[string]func(*fake, map[string]any) any{methodInitialize: func(*fake, map[string]any) any {
