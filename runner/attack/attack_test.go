@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"html"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,6 +106,8 @@ func TestPaths(t *testing.T) {
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a pattern": {Target{Of: tool, Honest: json.RawMessage(`{"pattern":"js/*.js"}`)}, []string{"/srv/snippets/js/a.js"},
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 0},
+		"an ending": {Target{Of: tool, Honest: json.RawMessage(`{"format":"md"}`)}, []string{"/srv/report.md"},
+			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 6},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
 	} {
 		seen := Seen{Files: tc.seen}
@@ -127,6 +132,39 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestDecoded: an encoded command is the plain one for a server that decodes it, and has no character that its guard looks for.
+func TestDecoded(t *testing.T) {
+	decoded := map[string]func(string) string{
+		"percent-encoded":       func(s string) string { plain, _ := url.PathUnescape(s); return plain },
+		"in references of HTML": html.UnescapeString,
+		"in escapes of Unicode": func(s string) string { plain, _ := strconv.Unquote(`"` + s + `"`); return plain },
+	}
+	for _, a := range all(Plan{Seen: map[report.Capability]Seen{tool: {Programs: true}}}, honest) {
+		_, how, _ := strings.Cut(a.Form, "single quote, ")
+		decode := decoded[how]
+		if decode == nil || a.Field != "branch" {
+			continue
+		}
+		delete(decoded, how)
+		command := inputs.Mark{Call: a.Call}.Command()
+		if want := "main$(" + command + ")';" + command + ";:'"; decode(a.Value) != want || strings.ContainsAny(a.Value, "$'()`|") {
+			t.Errorf("%s: %q is %q, want %q", how, a.Value, decode(a.Value), want)
+		}
+	}
+	if len(decoded) > 0 {
+		t.Errorf("not tried: %v", slices.Sorted(maps.Keys(decoded)))
+	}
+}
+
+// TestPartOf: a value is a part of the name of a file if it is one of its words.
+func TestPartOf(t *testing.T) {
+	for value, want := range map[string]bool{"md": true, "report": true, "2026": true, "port": false, "d": false, "x": false, "tmp": false} {
+		if got := PartOf(value, "/tmp/my_report-2026.md"); got != want {
+			t.Errorf("PartOf(%q) = %v, want %v", value, got, want)
+		}
+	}
+}
+
 // TestBounded: what has shown no program is tried little, and what has succeeded no more.
 func TestBounded(t *testing.T) {
 	if n := len(all(Plan{}, honest)); n == 0 || n > maxAttempts+maxCode {
@@ -141,7 +179,7 @@ func TestBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	relevant := map[report.Capability]Seen{tool: {Programs: true}}
-	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant+maxCode+len(optionForms)*maxFields {
+	if n := len(all(Plan{Seen: relevant}, string(many))); n > maxRelevant+maxCode+maxMarkup+len(optionForms)*maxFields {
 		t.Errorf("%d attempts against many fields", n)
 	}
 	proven := all(Plan{Seen: relevant, Proven: func(int) bool { return true }}, honest)

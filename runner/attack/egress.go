@@ -35,6 +35,8 @@ const (
 	AimSibling Aim = "Sibling"
 	// AimPart: another host in place of one that the honest value is a part of.
 	AimPart Aim = "Part"
+	// AimLed: this machine, by a redirect from the allowed host.
+	AimLed Aim = "Led"
 	// AimFile: a file.
 	AimFile Aim = "File"
 )
@@ -168,6 +170,9 @@ var egressForms = []egressForm{
 	host("by a name that has only an address of IPv6", AimResolved, func(d destination) string { return d.mark.Inside6() }),
 	host("by a name whose address changes behind the second look-up", AimResolved, func(d destination) string { return d.mark.Rebound(2) }),
 	host("by a name whose address changes behind the third look-up", AimResolved, func(d destination) string { return d.mark.Rebound(3) }),
+	{name: "by a redirect from the allowed host", aim: AimLed, authority: func(d destination) string {
+		return d.allowed + inputs.LeadPath(netip.AddrPortFrom(d.ip, uint16(d.port))) + "?"
+	}},
 	trick("with the allowed host at the beginning", func(d destination) string { return d.allowed + "." + d.mark.Host() }),
 	trick("with the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + d.allowed }).toward(AimBeside),
 	trick("with the domain of the allowed host at the end", func(d destination) string { return d.mark.ID() + "-" + domain(d.allowed) }),
@@ -238,7 +243,7 @@ func (e egressForm) at(f field, allowed string) (step, bool) {
 	if honest != "" && !inputs.Named(honest) {
 		allowed = honest
 	}
-	if alone && (e.whole != nil || e.foreign) || e.foreign && allowed == "" {
+	if aside := e.foreign || e.aim == AimLed; alone && (e.whole != nil || aside) || aside && allowed == "" {
 		return step{}, false
 	}
 	write := func(f field, m inputs.Mark, number int) string {

@@ -27,14 +27,22 @@ func naming(name, text string, write func(to string) string) form {
 	}}
 }
 
+// namedBehind is for programs that take a text, and read it from a file where it begins with "@" (curl, http, jq).
+var namedBehind = naming(`behind "@", as the name of a file`, "@PATH", func(to string) string { return to })
+
 // maxMarkup bounds these attempts on one target.
 const maxMarkup = 10
 
 // ofMarkup matches names and descriptions of arguments that take such a document.
 var ofMarkup = lazyregexp.New(`(?i)\b(?:x?html?5?|markdown|mdx?|(?:la|xe)?tex|svg|xml|css|rst|restructuredtext|asciidoc|markup|templates?|plantuml|mermaid)\b`)
 
-// markupSteps returns the attempts of family Path on arguments that take a document.
+// markupSteps returns the attempts of family Path on arguments that take a document, or a text for a program.
 func markupSteps(fields []field, seen Seen) (all []step) {
+	for _, f := range fields {
+		if seen.Programs && f.text && !f.next && !f.item && !f.leads(seen) && len(all) < maxMarkup/2 {
+			all = append(all, step{family: Path, form: namedBehind, field: f})
+		}
+	}
 	for _, form := range markupForms {
 		for _, f := range fields {
 			if f.text && !f.next && !f.item && f.variable == "" && f.speaksOf(ofMarkup) && !f.leads(seen) && len(all) < maxMarkup {

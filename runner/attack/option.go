@@ -8,12 +8,13 @@ import (
 
 // optionForms make a value an option that no program knows, the likeliest first: as the whole value; after
 // the honest value, for servers that split values into words; before it, for guards that require parts of honest
-// values; and as a short one, for guards against "--".
+// values; as a short one, for guards against "--"; and behind a blank, for guards before the value is trimmed.
 var optionForms = []form{
 	{name: "as an option", write: func(_ field, m inputs.Mark, _ int) string { return "--" + m.ID() }},
 	{name: "as a word behind the value", write: func(f field, m inputs.Mark, _ int) string { return f.core() + " --" + m.ID() }},
 	{name: "as an option that has the value", write: func(f field, m inputs.Mark, _ int) string { return "--" + m.ID() + "=" + unspaced(f.core()) }},
 	{name: "as a short option", write: func(_ field, m inputs.Mark, _ int) string { return "-" + m.ID() }},
+	{name: "as an option behind a blank", write: func(_ field, m inputs.Mark, _ int) string { return " --" + m.ID() }},
 }
 
 // optionSteps returns the attempts of family Option.

@@ -48,7 +48,19 @@ var pathForms = []form{
 	leading(`by "%c0%ae"`, func(_, to string) string {
 		return strings.ReplaceAll(inputs.Up, "../", "%c0%ae%c0%ae%c0%af") + strings.ReplaceAll(to[1:], "/", "%c0%af")
 	}),
+	leading(`by "..\\" behind a directory`, func(_, to string) string { return `a\` + strings.ReplaceAll(inputs.Up+to[1:], "/", `\`) }),
+	leading(`by ".. /"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", ".. /") + to[1:] }),
+	leading(`by "%2e%2e/" behind the directory of the value`, func(honest, to string) string {
+		return path.Dir(honest) + "/" + strings.ReplaceAll(inputs.Up, ".", "%2e") + to[1:]
+	}),
+	leading(`by ".." in references of HTML`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", "&#46;&#46;&#47;") + to[1:] }),
+	leading(`by ".." in escapes of Unicode`, func(_, to string) string {
+		return strings.ReplaceAll(inputs.Up, "../", `\u002e\u002e\u002f`) + strings.ReplaceAll(to[1:], "/", `\u002f`)
+	}),
+	leading(`by ".." before the value as a fragment`, func(honest, to string) string { return inputs.Up + to[1:] + "#" + honest }),
+	leading(`by ".." before the value as a query`, func(honest, to string) string { return inputs.Up + to[1:] + "?" + honest }),
 	fileURL,
+	leading(`below "$HOME"`, func(_, to string) string { return "$HOME/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
 	leading(`below "~"`, func(_, to string) string { return "~/" + strings.TrimPrefix(to, path.Dir(inputs.OutsideDir)+"/") }),
 	unmade(leading(`by ".." to a file that is not there`, func(_, to string) string { return inputs.Up + to[1:] })),
 	unmade(sibling("to a file that is not there, in a sibling with the same beginning")),
@@ -183,7 +195,14 @@ func (f field) leads(seen Seen) bool {
 	if wild.MatchString(f.core()) {
 		return f.dir != ""
 	}
-	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool { return strings.Contains(file, "/"+f.core()) })
+	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool {
+		return strings.Contains(file, "/"+f.core()) || PartOf(f.core(), file)
+	})
+}
+
+// PartOf reports whether a value is a word in the name of a file, such as its ending.
+func PartOf(value, file string) bool {
+	return len(value) > 1 && slices.Contains(strings.FieldsFunc(path.Base(file), func(r rune) bool { return strings.ContainsRune("._-", r) }), value)
 }
 
 // numbered reports whether a number occurs in the name of a file that was accessed.

@@ -153,7 +153,7 @@ func (in Input) breaks(a attack.Attempt, left map[place]profile.Effect) (severit
 func (in Input) unsaid(a attack.Attempt, g guard) (severity report.Severity, why string) {
 	what := "URL"
 	if a.Markup {
-		what = "document"
+		what = "text"
 	}
 	if a.URL && g.open || in.saysFiles(a.Of) {
 		return "", ""
@@ -234,7 +234,7 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		if path.Base(dir) == a.Honest { // it names the directory in which another name is looked for
 			dir, base = path.Dir(dir), a.Honest
 		}
-		if (base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
+		if (attack.PartOf(a.Honest, base) || base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
 			return dir
 		}
 	}
