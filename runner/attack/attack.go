@@ -35,6 +35,8 @@ const (
 	Query Family = "Query"
 	// Request: the value changes more of a request than its own part.
 	Request Family = "Request"
+	// Recipient: a message goes to somebody whom a guard should refuse.
+	Recipient Family = "Recipient"
 	// Write: a statement changes a database that should only be read.
 	Write Family = "Write"
 )
@@ -203,7 +205,7 @@ func (p Plan) Against(t Target) *Series {
 	}
 	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
-		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen))
+		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen), recipientSteps(fields, seen))
 	}
 	return p.series(t, alternate(lists...))
 }

@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"maps"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,13 +55,22 @@ type Asking struct {
 	Line string
 	// Member is the name of a member of a JSON body, if that is a mark.
 	Member string
-	Time   time.Time
+	// Recipient is a recipient of a message, with a mark.
+	Recipient string
+	Time      time.Time
 }
 
 // Askings returns those in the head of a message by HTTP or SMTP; request is the request line.
 func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking) {
 	if words := strings.Fields(request); strings.HasPrefix(protocol, "http") && len(words) == 3 && len(inputs.Marks([]byte(words[1]))) > 0 {
 		all = append(all, Asking{Target: words[1], Time: at})
+	}
+	if protocol == "smtp" {
+		for line := range strings.SplitSeq(string(sent), "\n") {
+			if found := recipientLine.FindStringSubmatch(line); found != nil && len(inputs.Marks([]byte(found[1]))) > 0 {
+				all = append(all, Asking{Recipient: found[1], Time: at})
+			}
+		}
 	}
 	head, _, _ := strings.Cut(strings.ReplaceAll(string(sent), "\r\n", "\n"), "\n\n")
 	if protocol == "smtp" || strings.HasPrefix(protocol, "http") {
@@ -74,10 +85,20 @@ func Askings(protocol, request string, sent []byte, at time.Time) (all []Asking)
 
 // Askings returns those in the body.
 func (s Sent) Askings(at time.Time) (all []Asking) {
-	if s.isForm() {
-		return []Asking{{Target: "?" + string(s.Body), Time: at}}
+	recipient := func(name, text string) {
+		if recipientName.MatchString(name) && len(inputs.Marks([]byte(text))) > 0 {
+			all = append(all, Asking{Recipient: text, Time: at})
+		}
 	}
-	eachMember(inputs.Decode(s.Body), "", 0, func(name, _ string) {
+	if s.isForm() {
+		form, _ := url.ParseQuery(string(s.Body)) // the part that can be parsed
+		for _, name := range slices.Sorted(maps.Keys(form)) {
+			recipient(name, strings.Join(form[name], ","))
+		}
+		return append(all, Asking{Target: "?" + string(s.Body), Time: at})
+	}
+	eachMember(inputs.Decode(s.Body), "", 0, func(name, text string) {
+		recipient(name, text)
 		if marks := inputs.Marks([]byte(name)); len(marks) == 1 && marks[0] == name {
 			all = append(all, Asking{Member: name, Time: at})
 		}

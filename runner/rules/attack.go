@@ -48,7 +48,7 @@ func (a *Attack) sight() {
 		}
 	}
 	for _, q := range a.Requests {
-		for _, id := range inputs.Marks([]byte(q.Target + " " + q.Member + " " + strings.SplitN(q.Line, ":", 2)[0])) {
+		for _, id := range inputs.Marks([]byte(q.Target + " " + q.Member + " " + q.Recipient + " " + strings.SplitN(q.Line, ":", 2)[0])) {
 			all.requests[id] = append(all.requests[id], q)
 		}
 	}

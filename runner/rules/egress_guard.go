@@ -27,7 +27,8 @@ var (
 )
 
 // findBrokenGuards finds hosts that were reached past a guard.
-func findBrokenGuards(in Input) (all []draft) {
+func findBrokenGuards(in Input) []draft {
+	all := findMailed(in)
 	left := in.Attack.left()
 	for _, a := range in.Attack.Attempts {
 		e, proven := in.Attack.contacted(a, left)
@@ -110,8 +111,9 @@ func public(address netip.Addr) bool {
 // which were refused.
 type addressGuard struct {
 	reached, refused map[attack.Aim]bool
-	// speaks is set if a refusal mentions private addresses.
+	// speaks is set if a refusal mentions private addresses. few is one that limits the hosts to some; "" for none.
 	speaks bool
+	few    string
 }
 
 func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) addressGuard {
@@ -121,6 +123,9 @@ func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) 
 		g.reached[control.Aim] = reached
 		g.refused[control.Aim] = !reached && refused(control)
 		g.speaks = g.speaks || g.refused[control.Aim] && private.MatchString(control.Answer)
+		if control.Aim == attack.AimName && g.refused[control.Aim] && fewHosts.MatchString(control.Answer) {
+			g.few = control.Answer
+		}
 	}
 	return g
 }
@@ -135,18 +140,34 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 			return report.SeverityHigh, in.saying(a.Of, fewHosts, "another host was refused where it hid nothing")
 		}
 		return "", ""
+	case attack.AimLed:
+		return in.followed(a, g)
 	case attack.AimName, attack.AimAllowed, attack.AimSibling, attack.AimPublic:
 		return "", ""
 	}
 	if !g.reached[attack.AimName] {
 		return "", ""
 	}
-	return in.passesInside(a, g)
+	return in.passesInside(a, g, left)
+}
+
+// followed judges a redirect from the allowed host to this machine: nothing for a tool that has not said that it reaches
+// only some hosts, because it may trust these.
+func (in Input) followed(a attack.Attempt, g addressGuard) (report.Severity, string) {
+	switch {
+	case !g.onlyAllowed(a.Aim):
+		return "", ""
+	case fewHosts.MatchString(in.saidOf(a.Of)):
+		return report.SeverityHigh, in.saying(a.Of, fewHosts, "")
+	case g.few != "":
+		return report.SeverityMedium, "another host was refused with " + quoted(clean(g.few, 160))
+	}
+	return "", ""
 }
 
 // passesInside is passes for the aims that are not public.
-func (in Input) passesInside(a attack.Attempt, g addressGuard) (report.Severity, string) {
-	if other := in.guardedElsewhere(a); other != "" {
+func (in Input) passesInside(a attack.Attempt, g addressGuard, left map[place]profile.Effect) (report.Severity, string) {
+	if other := in.guardedElsewhere(a, left); other != "" {
 		return report.SeverityHigh, other + " refuses the same"
 	}
 	said := publicOnly.MatchString(in.saidOf(a.Of))
@@ -162,18 +183,34 @@ func (in Input) passesInside(a attack.Attempt, g addressGuard) (report.Severity,
 	return "", ""
 }
 
-// guardedElsewhere names another tool that stores the same argument for the same user, and refuses private addresses
-// there; "" for none.
-func (in Input) guardedElsewhere(a attack.Attempt) string {
+// guardedElsewhere names another argument of the tool, or another tool, that refuses private addresses and takes the
+// same kind of address; "" for none.
+func (in Input) guardedElsewhere(a attack.Attempt, left map[place]profile.Effect) string {
+	if a.Aim != attack.AimLoopback || !a.Control {
+		return ""
+	}
 	for _, other := range in.Attack.Attempts {
-		if a.Aim == attack.AimLoopback && a.Control && other.Control && other.Of != a.Of && other.Aim == a.Aim && other.Family == a.Family && sameKey(other.Field, a.Field) && refused(other) &&
-			(private.MatchString(other.Answer) || publicOnly.MatchString(in.saidOf(other.Of))) &&
-			slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) }) {
+		if !other.Control || other.Aim != a.Aim || other.Family != a.Family || !refused(other) ||
+			!private.MatchString(other.Answer) && !publicOnly.MatchString(in.saidOf(other.Of)) {
+			continue
+		}
+		stored := slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) })
+		switch near := !ofService.MatchString(a.Field) && !ofLocal.MatchString(in.saidOf(a.Of)) && in.addressGuardOf(other, left).reached[attack.AimName]; {
+		case other.Of == a.Of && other.Place != a.Place && near:
+			return "its argument " + quoted(other.Field)
+		case other.Of != a.Of && sameKey(other.Field, a.Field) && (stored || near):
 			return name(other.Of)
 		}
 	}
 	return ""
 }
+
+var (
+	// ofService matches arguments for addresses of the user's own services, which may be private.
+	ofService = lazyregexp.New(`(?i)proxy|endpoint|base|server|api|instance|host|broker|gateway|webdriver|cdp`)
+	// ofLocal matches texts of tools that reach such services.
+	ofLocal = lazyregexp.New(`(?i)\b(?:local\w*|private|internal|intranet|lan|self-?hosted|on-prem\w*|127\.0|any (?:url|host|address)\w*)\b`)
+)
 
 // sameKey reports whether two paths in arguments end in the same key.
 func sameKey(a, b string) bool {

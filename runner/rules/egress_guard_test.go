@@ -56,6 +56,7 @@ func TestBrokenGuards(t *testing.T) {
 	resolved := tried(4, attack.AimResolved, false, true, "")
 	metadata := tried(4, attack.AimLinkLocal, true, true, "")
 	refusedName := tried(1, attack.AimName, true, false, "the host is not allowed")
+	onlyDocs, led := tried(1, attack.AimName, true, false, "only the host docs.example.com is allowed"), tried(4, attack.AimLed, false, true, "")
 	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
 	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.pages.example.net")
 	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
@@ -69,25 +70,28 @@ func TestBrokenGuards(t *testing.T) {
 		effects  []profile.Effect
 		want     string
 	}{
-		"past a refusal":              {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, inside}, `EGRESS-008 High: Tool format_note tried to connect to 127.0.0.1:21004, where its argument "url" led as a decimal number`},
-		"wherever it is told":         {webby, []attack.Attempt{anyName, anyIP, open, decimal}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", ""), inside}, ""},
-		"takes no addresses":          {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), loopback, resolved}, []profile.Effect{byName, inside}, ""},
-		"takes none that are private": {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), speaking, resolved}, []profile.Effect{byName, inside}, "EGRESS-008 Medium"},
-		"fetches nothing":             {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{inside}, ""},
-		"a public host on that port":  {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, cameTo(4, "28.0.0.8", "")}, ""},
-		"by a name":                   {webby, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 Medium"},
-		"by a name, although it says": {says, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 High"},
-		"but metadata":                {webby, []attack.Attempt{anyName, anyIP, loopback, metadata}, []profile.Effect{byName, numeric, cameTo(4, "169.254.169.254", "")}, "EGRESS-008 Medium"},
-		"no guard, although it says":  {says, []attack.Attempt{anyName, anyIP, open}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", "")}, "EGRESS-008 High"},
-		"past an allowed host":        {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
-		"beside an allowed host":      {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, false, "not allowed"), beside}, []profile.Effect{theirs, same}, "EGRESS-008 High"},
-		"in an allowed domain":        {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, true, ""), beside}, []profile.Effect{theirs, same, cameTo(6, "28.0.0.6", "marlow-c6.example.com")}, ""},
-		"only looked up":              {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
-		"a part of a host":            {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net")}, "EGRESS-008 High: Tool format_note tried to connect to c4.pages.example.net"},
-		"a part of a label":           {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "api-c4.pages.example.net")}, "EGRESS-008 High"},
-		"below a host":                {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net.api.example.com")}, ""},
-		"no host is allowed":          {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{evil}, ""},
-		"every host is allowed":       {webby, []attack.Attempt{anyName, allowed, foreign}, []profile.Effect{byName, theirs, evil}, ""},
+		"past a refusal":                                {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, inside}, `EGRESS-008 High: Tool format_note tried to connect to 127.0.0.1:21004, where its argument "url" led as a decimal number`},
+		"wherever it is told":                           {webby, []attack.Attempt{anyName, anyIP, open, decimal}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", ""), inside}, ""},
+		"takes no addresses":                            {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), loopback, resolved}, []profile.Effect{byName, inside}, ""},
+		"takes none that are private":                   {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), speaking, resolved}, []profile.Effect{byName, inside}, "EGRESS-008 Medium"},
+		"fetches nothing":                               {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{inside}, ""},
+		"a public host on that port":                    {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, cameTo(4, "28.0.0.8", "")}, ""},
+		"by a name":                                     {webby, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 Medium"},
+		"by a name, although it says":                   {says, []attack.Attempt{anyName, anyIP, loopback, resolved}, []profile.Effect{byName, numeric, inside}, "EGRESS-008 High"},
+		"but metadata":                                  {webby, []attack.Attempt{anyName, anyIP, loopback, metadata}, []profile.Effect{byName, numeric, cameTo(4, "169.254.169.254", "")}, "EGRESS-008 Medium"},
+		"no guard, although it says":                    {says, []attack.Attempt{anyName, anyIP, open}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", "")}, "EGRESS-008 High"},
+		"by a redirect from an allowed host":            {webby, []attack.Attempt{onlyDocs, allowed, led}, []profile.Effect{theirs, inside}, "EGRESS-008 Medium"},
+		"by a redirect from a host that may be trusted": {webby, []attack.Attempt{refusedName, allowed, led}, []profile.Effect{theirs, inside}, ""},
+		"by a redirect where every host is allowed":     {webby, []attack.Attempt{anyName, allowed, led}, []profile.Effect{byName, theirs, inside}, ""},
+		"past an allowed host":                          {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, evil}, "EGRESS-008 High: Tool format_note tried to connect to docs.example.com.c4"},
+		"beside an allowed host":                        {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, false, "not allowed"), beside}, []profile.Effect{theirs, same}, "EGRESS-008 High"},
+		"in an allowed domain":                          {webby, []attack.Attempt{refusedName, allowed, tried(6, attack.AimSibling, true, true, ""), beside}, []profile.Effect{theirs, same, cameTo(6, "28.0.0.6", "marlow-c6.example.com")}, ""},
+		"only looked up":                                {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{theirs, asked}, ""},
+		"a part of a host":                              {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net")}, "EGRESS-008 High: Tool format_note tried to connect to c4.pages.example.net"},
+		"a part of a label":                             {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "api-c4.pages.example.net")}, "EGRESS-008 High"},
+		"below a host":                                  {webby, []attack.Attempt{partial}, []profile.Effect{cameTo(4, "28.0.0.8", "c4.pages.example.net.api.example.com")}, ""},
+		"no host is allowed":                            {webby, []attack.Attempt{refusedName, allowed, foreign}, []profile.Effect{evil}, ""},
+		"every host is allowed":                         {webby, []attack.Attempt{anyName, allowed, foreign}, []profile.Effect{byName, theirs, evil}, ""},
 	} {
 		in := guarded(tc.server, tc.attempts, tc.effects...)
 		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
@@ -133,6 +137,44 @@ func TestGuardedElsewhere(t *testing.T) {
 	t.Run("past a guard", func(t *testing.T) {
 		expect(t, guarded(webby, []attack.Attempt{of("create", anyName), create, past}, fired...), "EGRESS-008 High: Tool create tried to connect to 127.0.0.1:21004")
 	})
+}
+
+// TestUnguardedBeside: one address of a tool is guarded, and another one of the same kind is not, there or at another tool.
+func TestUnguardedBeside(t *testing.T) {
+	at := func(tool, field string, a attack.Attempt) attack.Attempt {
+		a.Of, a.Field, a.Place = report.Capability{Kind: report.CapabilityTool, Name: tool}, field, field
+		return a
+	}
+	by := func(tool string, number int, address, host string) profile.Effect {
+		e := cameTo(number, address, host)
+		e.Capability = report.Capability{Kind: report.CapabilityTool, Name: tool}
+		return e
+	}
+	denied, open := tried(3, attack.AimLoopback, true, false, "internal addresses are not allowed"), tried(4, attack.AimLoopback, true, true, "")
+	other := tried(5, attack.AimName, true, true, "")
+	for name, tc := range map[string]struct {
+		tool, field, guarded string
+		server               server
+		answer               string
+		want                 string
+	}{
+		"in another argument":       {"compare", "left", "right", webby, denied.Answer, `EGRESS-008 High: Tool compare tried to connect to 127.0.0.1:21004`},
+		"at another tool":           {"title", "url", "url", webby, denied.Answer, "EGRESS-008 High: Tool title"},
+		"in an argument of another": {"title", "link", "url", webby, denied.Answer, ""},
+		"for another reason":        {"title", "url", "url", webby, "no such page", ""},
+		"of the user's own service": {"compare", "proxy_url", "url", webby, denied.Answer, ""},
+		"of a tool for local hosts": {"title", "url", "url", server{name: "web", tools: []string{"title: Shows the title of a page on the local network."}}, denied.Answer, ""},
+	} {
+		refuses := denied
+		refuses.Answer = tc.answer
+		where := tc.tool
+		if tc.tool == "title" {
+			where = "read"
+		}
+		in := guarded(tc.server, []attack.Attempt{at(tc.tool, tc.field, anyName), at(where, tc.guarded, other), at(where, tc.guarded, refuses), at(tc.tool, tc.field, open)},
+			by(tc.tool, 1, "28.0.0.9", "c1.pages.example.net"), by(where, 5, "28.0.0.9", "c5.pages.example.net"), by(tc.tool, 4, "127.0.0.1", ""))
+		t.Run(name, func(t *testing.T) { expect(t, in, tc.want) })
+	}
 }
 
 // TestPublicOnly: what a tool says of the addresses that it keeps to.

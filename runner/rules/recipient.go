@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // Recipient is an address that a message was sent to during a call.
@@ -45,4 +47,48 @@ func findRecipients(in Input) (all []draft) {
 func nobody(address string) bool {
 	_, domain, isMailbox := strings.Cut(address, "@")
 	return isMailbox && under(domain, madeUp)
+}
+
+// unwelcome matches refusals of a recipient.
+var unwelcome = lazyregexp.New(`(?i)allow|permit|den(?:y|ied)|forbid|restrict|authori[sz]ed|\bonly\b|\bmust\b|domain|recipient|external|outside|\bnot (?:a|an|in|one|on|known)\b`)
+
+// findMailed finds messages to somebody whom a tool had refused as the only recipient, of the attempts on guards.
+func findMailed(in Input) (all []draft) {
+	for _, a := range in.Attack.Attempts {
+		q, mailed := in.Attack.mails(a)
+		if a.Family != attack.Recipient || !mailed {
+			continue
+		}
+		for _, control := range in.Attack.Attempts {
+			beside := control.Place == a.Place && !a.Control || control.Place != a.Place && listOf(control.Field) == listOf(a.Field)
+			if _, open := in.Attack.mails(control); !beside || open || !control.Control || control.Of != a.Of || control.Family != a.Family ||
+				!refused(control) || !unwelcome.MatchString(control.Answer) {
+				continue
+			}
+			all = append(all, draft{
+				severity: report.SeverityHigh, phase: report.PhaseCall, capability: a.Of, object: "other recipients",
+				message: sentence("%s sent a message to %s, where its argument %s named that address %s (%s); it was refused where it hid nothing: %s", capital(name(a.Of)),
+					clean(q.Recipient, 160), quoted(a.Field), a.Form, quoted(clean(a.Value, 160)), quoted(clean(control.Answer, 120))),
+				evidence: evidenceAt(q.Time, "recipient: "+clean(q.Recipient, 400)),
+			})
+			break
+		}
+	}
+	return all
+}
+
+// mails returns the request by which an attempt sent a message to our mailbox.
+func (a Attack) mails(try attack.Attempt) (attack.Asking, bool) {
+	for _, q := range a.asking(try) {
+		if q.Mails(mark(try)) {
+			return q, true
+		}
+	}
+	return attack.Asking{}, false
+}
+
+// listOf returns the list that an element is in, by its path.
+func listOf(field string) string {
+	list, _, _ := strings.Cut(field, "[")
+	return list
 }
