@@ -22,6 +22,8 @@ var (
 	// fewHosts are sentences that say that only some hosts are reached.
 	fewHosts = lazyregexp.New(`(?i)\b(?:allow-?listed|whitelisted|allowed|permitted|approved|trusted) (?:\w+ )?(?:hosts?|domains?|sites?|urls?|origins?)\b` +
 		`|\bonly\b[^.;]{0,60}\b(?:hosts?|domains?|sites?|urls?)\b|\bonly (?:from|to) [\w-]+(?:\.[\w-]+)+`)
+	// onlyWord is the word of refusals that name the allowed host.
+	onlyWord = lazyregexp.New(`(?i)\bonly\b`)
 	// private matches refusals because of where an address lies.
 	private = lazyregexp.New(`(?i)\b(?:private|internal|local|localhost|loopback|link-local|reserved|restricted|metadata|ssrf)\b`)
 )
@@ -111,7 +113,7 @@ func public(address netip.Addr) bool {
 // which were refused.
 type addressGuard struct {
 	reached, refused map[attack.Aim]bool
-	// speaks is set if a refusal mentions private addresses. few is one that limits the hosts to some; "" for none.
+	// speaks is set if a refusal mentions private addresses. few quotes one that limits the hosts to some; "" for none.
 	speaks bool
 	few    string
 }
@@ -123,8 +125,8 @@ func (in Input) addressGuardOf(a attack.Attempt, left map[place]profile.Effect) 
 		g.reached[control.Aim] = reached
 		g.refused[control.Aim] = !reached && refused(control)
 		g.speaks = g.speaks || g.refused[control.Aim] && private.MatchString(control.Answer)
-		if control.Aim == attack.AimName && g.refused[control.Aim] && fewHosts.MatchString(control.Answer) {
-			g.few = control.Answer
+		if answer := control.Answer; control.Aim == attack.AimName && g.refused[control.Aim] && (fewHosts.MatchString(answer) || onlyWord.MatchString(answer) && strings.Contains(answer, a.Allowed)) {
+			g.few = "another host was refused with " + quoted(clean(answer, 160))
 		}
 	}
 	return g
@@ -152,17 +154,13 @@ func (in Input) passes(a attack.Attempt, left map[place]profile.Effect) (report.
 }
 
 // followed judges a redirect from the allowed host to this machine: nothing for a tool that has not said that it reaches
-// only some hosts, because it may trust these.
+// only some hosts, because it may trust these; and Medium, because the allowed host has to redirect.
 func (in Input) followed(a attack.Attempt, g addressGuard) (report.Severity, string) {
-	switch {
-	case !g.onlyAllowed(a.Aim):
+	why := in.saying(a.Of, fewHosts, g.few)
+	if !g.onlyAllowed(a.Aim) || why == "" {
 		return "", ""
-	case fewHosts.MatchString(in.saidOf(a.Of)):
-		return report.SeverityHigh, in.saying(a.Of, fewHosts, "")
-	case g.few != "":
-		return report.SeverityMedium, "another host was refused with " + quoted(clean(g.few, 160))
 	}
-	return "", ""
+	return report.SeverityMedium, why
 }
 
 // passesInside is passes for the aims that are not public.

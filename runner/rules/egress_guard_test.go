@@ -56,7 +56,7 @@ func TestBrokenGuards(t *testing.T) {
 	resolved := tried(4, attack.AimResolved, false, true, "")
 	metadata := tried(4, attack.AimLinkLocal, true, true, "")
 	refusedName := tried(1, attack.AimName, true, false, "the host is not allowed")
-	onlyDocs, led := tried(1, attack.AimName, true, false, "only the host docs.example.com is allowed"), tried(4, attack.AimLed, false, true, "")
+	onlyDocs, led := tried(1, attack.AimName, true, false, "only docs.example.com is allowed"), tried(4, attack.AimLed, false, true, "")
 	allowed, foreign := tried(5, attack.AimAllowed, true, true, ""), tried(4, attack.AimForeign, false, true, "")
 	evil := cameTo(4, "28.0.0.8", "docs.example.com.c4.pages.example.net")
 	theirs := cameTo(5, "28.0.0.7", "docs.example.com")
