@@ -2,6 +2,7 @@ package attack
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,17 @@ func TestRecipients(t *testing.T) {
 		if mails != want {
 			t.Errorf("%d attempts, want %d", mails, want)
 		}
+	}
+}
+
+// TestNamedRecipients: a tool that refuses what the audit made up is tried with the mailbox that it names.
+func TestNamedRecipients(t *testing.T) {
+	kept := false
+	for _, a := range against(Plan{Closed: true}, Target{Of: tool, Honest: json.RawMessage(`{"to":"office@c3.pages.example.net"}`), Said: "Only to acme-corp.com, such as ann@acme-corp.com."}) {
+		kept = kept || a.Family == Recipient && strings.HasSuffix(a.Value, "pages.example.net,ann@acme-corp.com")
+	}
+	if !kept {
+		t.Error("nothing stands before the mailbox that the tool names")
 	}
 }
 

@@ -49,8 +49,8 @@ func nobody(address string) bool {
 	return isMailbox && under(domain, madeUp)
 }
 
-// unwelcome matches refusals of a recipient.
-var unwelcome = lazyregexp.New(`(?i)allow|permit|den(?:y|ied)|forbid|restrict|authori[sz]ed|\bonly\b|\bmust\b|domain|recipient|external|outside|\bnot (?:a|an|in|one|on|known)\b`)
+// transient matches refusals that have nothing to do with the recipient.
+var transient = lazyregexp.New(`(?i)too many|\brate\b|\blimit|time[sd]? ?out|temporar|try again|\bbusy\b|quota|unavailable`)
 
 // findMailed finds messages to somebody whom a tool had refused as the only recipient, of the attempts on guards.
 func findMailed(in Input) (all []draft) {
@@ -62,7 +62,7 @@ func findMailed(in Input) (all []draft) {
 		for _, control := range in.Attack.Attempts {
 			beside := control.Place == a.Place && !a.Control || control.Place != a.Place && listOf(control.Field) == listOf(a.Field)
 			if _, open := in.Attack.mails(control); !beside || open || !control.Control || control.Of != a.Of || control.Family != a.Family ||
-				!refused(control) || !unwelcome.MatchString(control.Answer) {
+				!refused(control) || transient.MatchString(control.Answer) {
 				continue
 			}
 			all = append(all, draft{
