@@ -152,7 +152,7 @@ var sensors = []sensor{
 
 func sensorAt(name string) (sensor, bool) {
 	for _, s := range sensors {
-		if slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(name+"/", prefix) }) { // or their directory
 			return s, true
 		}
 	}
