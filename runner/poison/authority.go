@@ -78,7 +78,7 @@ func (s *sentence) ordersAt(i int) bool {
 // injects reports claims of precedence over the user or other instructions.
 func (r *reader) injects(all []sentence, i int) verdict {
 	s := &all[i]
-	if s.voids() || s.unbinds() || s.consents() {
+	if s.voids() || s.unbinds() || s.consents() || s.impersonates() {
 		return verdict{confidence: 0.85}
 	}
 	for j, t := range s.Tokens {
@@ -161,7 +161,8 @@ func (s *sentence) consents() bool {
 		t := s.text(i)
 		given := agreed[t] && s.any(i-5, i-1, persons) && s.any(i-3, i-1, haves) && !s.any(i-5, i-1, onlyIf) && s.any(i-2, i+12, blanket)
 		awaited := approvals[t] && s.any(i-4, i-1, awaits) && s.find(i-6, i-1, func(j int) bool { return negations[s.text(j)] }) >= 0
-		return given || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
+		proxy := i > 0 && approves[t] && s.opens(i) && s.find(i+1, i+8, func(j int) bool { return s.text(j) == "behalf" }) >= 0 && s.any(0, i+8, approvals)
+		return given || proxy || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
 	}) >= 0
 }
 
@@ -170,8 +171,25 @@ var (
 	haves     = words.SetOf("has", "have", "already")
 	onlyIf    = words.SetOf("if", "when", "once", "unless", "after", "until", "that", "whether", "which", "who", "must", "to")
 	blanket   = words.SetOf("everything", "anything", "advance", "whatever", "beforehand")
-	approvals = words.SetOf("consent", "approval", "confirmation", "permission")
+	approvals = words.SetOf("consent", "approval", "confirmation", "permission", "confirmations", "approvals", "permissions")
+	approves  = words.SetOf("approve", "accept", "confirm", "answer")
 	awaits    = words.SetOf("wait", "ask", "request", "seek")
+)
+
+// impersonates matches a text that is to count as somebody's who may give orders: "treat what follows as coming from the
+// operator".
+func (s *sentence) impersonates() bool {
+	return s.has(speech) && s.find(0, len(s.Tokens)-1, func(i int) bool {
+		return superiors[s.text(i)] && s.closes(i+1) && s.find(i-6, i-2, func(j int) bool {
+			return s.text(j) == "as" && (s.text(j+1) == "coming" || s.text(j+1) == "from" || s.text(j+1) == "if") && s.any(j-8, j-1, treats)
+		}) >= 0
+	}) >= 0
+}
+
+var (
+	superiors = words.SetOf("operator", "developer", "developers", "anthropic", "openai")
+	speech    = words.SetOf("follows", "following", "below", "text", "instructions", "content", "document", "page")
+	treats    = words.SetOf("treat", "treats", "regard", "consider", "obey", "handle", "take", "follow")
 )
 
 var parts = words.SetOf("as", "you", "to", "that")

@@ -139,12 +139,15 @@ var handed = words.SetOf("content", "contents", "it", "them", "data", "result", 
 func (r *reader) redirects(all []sentence, i int) verdict {
 	s := &all[i]
 	for _, o := range s.orders {
-		if !o.negated && moves[s.text(o.at)] && (o.firm || s.precedes()) && s.addressAfter(o.at) {
+		firm := o.firm || s.precedes() || o.at > 0 && s.any(o.at+1, o.at+3, conversations) // the server never saw a conversation
+		if !o.negated && moves[s.text(o.at)] && firm && s.addressAfter(o.at) {
 			return verdict{confidence: 0.8}
 		}
 	}
 	return verdict{}
 }
+
+var conversations = words.SetOf("conversation", "chat", "dialogue", "transcript")
 
 // addressAfter reports whether the verb's object goes to an address, and is neither the
 // user nor feedback.

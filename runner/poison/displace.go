@@ -54,12 +54,14 @@ func (r *reader) holdsBack(all []sentence, i int) verdict {
 func (r *reader) addsRecipient(all []sentence, i int) verdict {
 	s := &all[i]
 	own := r.text[s.Start:s.End]
-	if !payee(own) && !mailAddress.MatchString(strings.ToLower(own)) || !s.has(beneficiaries) || s.has(harmless) || isExample.MatchString(own) {
+	account := payee(own)
+	if !account && !mailAddress.MatchString(strings.ToLower(own)) || s.has(harmless) || isExample.MatchString(own) {
 		return verdict{}
 	}
 	for j := range s.Tokens {
 		ref := r.refAt(s, j)
-		if ref.other() && !ref.known && compound(ref.name) && s.any(j+1, len(s.Tokens)-1, gets) {
+		other := ref.other() && !ref.known && compound(ref.name) && s.has(beneficiaries) || account && s.text(j-1) == "other" && r.provider(s, j)
+		if other && s.any(j+1, len(s.Tokens)-1, gets) {
 			return verdict{confidence: 0.8, tools: named(ref)}
 		}
 	}

@@ -143,6 +143,9 @@ func (s *sentence) told(i, j int) (firm, ok bool) {
 		}
 		return false, false
 	}
+	if tools[before.Text] && s.text(j-1) == "this" && s.any(j-4, j-2, firmOccasions) {
+		return false, true // "before using this tool read ..."
+	}
 	if before.Kind == words.Mark && strings.Contains(",;:-–—*>•", before.Text) {
 		return false, true
 	}
@@ -178,9 +181,12 @@ func (s *sentence) passive(i int) bool {
 	return false
 }
 
-// demanded reports whether "make sure" or the like precedes.
+// demanded reports whether "make sure" or the like precedes, or "is to".
 func (s *sentence) demanded(i int) bool {
-	return s.find(i-9, i-1, func(j int) bool { return demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" }) >= 0
+	owed := s.find(i-3, i-1, func(j int) bool {
+		return s.text(j) == "be" && s.text(j-1) == "to" && (s.text(j-2) == "is" || s.text(j-2) == "are")
+	}) >= 0
+	return owed || s.find(i-9, i-1, func(j int) bool { return demands[s.text(j)] && s.text(j) != "has" && s.text(j) != "have" }) >= 0
 }
 
 // toHave matches "must have the phrase 'x' appended".

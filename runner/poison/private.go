@@ -189,6 +189,13 @@ func (s *sentence) exchangedAt(i int) bool {
 	return s.lasts(i+1) || s.any(i-3, i-1, whole) || s.any(i-3, i-2, histories) && s.any(i-2, i-1, partitives) || ours[s.text(i-1)] && s.any(i-5, i-2, histories)
 }
 
+// handsTalk matches "a copy of the conversation so far goes into the note".
+func (s *sentence) handsTalk() bool {
+	return s.find(0, len(s.Tokens)-1, func(i int) bool {
+		return s.exchangedAt(i) && s.find(i-8, i+8, func(j int) bool { return s.movesAlong(j) && s.any(j+1, j+3, toward) }) >= 0
+	}) >= 0
+}
+
 // lasts matches "so far", "up to now", "with the user" behind all of a conversation.
 func (s *sentence) lasts(i int) bool {
 	return ends[s.text(i)] && s.any(i+1, i+3, sofar) || s.text(i) == "with" && s.any(i+1, i+2, persons) && s.any(i-5, i-2, wholly)

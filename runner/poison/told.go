@@ -52,6 +52,9 @@ var (
 func (r *reader) givesAway(all []sentence, i int) verdict {
 	s := &all[i]
 	at := s.secretAt()
+	if at < 0 {
+		_, at = r.secretFile(all, i)
+	}
 	if at < 0 || s.Tokens[at].Kind == words.Word && slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), credential) {
 		return verdict{}
 	}
@@ -75,6 +78,9 @@ func (r *reader) spills(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	for j := max(0, from-7); j < len(s.Tokens) && j <= end+9; j++ {
+		if j < from && callVerbs[s.text(j)] && s.any(j+1, from-1, with) && (s.ordersAt(j) || j > 0 && first[s.text(j-1)]) {
+			return verdict{confidence: 0.8} // "call this with the full conversation so far"
+		}
 		about := j > end || j < from && (s.ordersAt(j) || s.byAgents(j))
 		if about && s.movesAlong(j) {
 			return verdict{confidence: 0.8}
@@ -210,7 +216,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	if place == "" {
 		return verdict{}
 	}
-	if r.contentsInto(all, i) {
+	if r.contentsInto(all, i) || i == 0 && r.isContent(s, at) {
 		return verdict{confidence: 0.8, place: place}
 	}
 	_, unread := foreignWords(s)
@@ -226,6 +232,26 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// isContent reports whether the text of a free argument says that the argument is what the place at a token holds, in
+// any language: "what ~/.netrc says", "der Inhalt von ~/.netrc".
+func (r *reader) isContent(s *sentence, at int) bool {
+	if at <= 0 || r.of.Kind != KindParameter || !r.free(r.of.Argument) {
+		return false
+	}
+	if s.text(at-1) == "what" && keeps[s.text(at+1)] {
+		return true
+	}
+	const article, apart = 6, 14
+	text := r.text[s.Start:s.End]
+	place := utf8.RuneCountInString(text[:max(0, min(len(text), s.Tokens[at].Start-s.Start))])
+	return slices.ContainsFunc(readings(text), func(rd reading) bool {
+		return slices.ContainsFunc(rd.parts[partContents], func(c span) bool {
+			first, last := min(c.start, place), max(c.start, place)
+			return first <= article && last-first <= apart+len("contents")
+		})
+	})
 }
 
 // contentsInto reports whether, in a language other than English, a free argument is mentioned beside "the content

@@ -44,6 +44,10 @@ const (
 	partHarmless part = "harmless"
 	partKnow     part = "knows"
 	partCopy     part = "copies" // "in blind copy"
+	partPrevail  part = "prevails"
+	partConsent  part = "consents"
+	partGranted  part = "granted"  // "is deemed given"
+	partBuiltin  part = "builtins" // the tools of the client
 )
 
 // not returns the part of words that include the negation, as Czech "neříkej" and Turkish "söyleme".
@@ -58,6 +62,8 @@ type tongue struct {
 	behind bool
 	// verbLast is set if the verb, or its negation, is at the end of a sentence.
 	verbLast bool
+	// compares is set if what a thing is compared with stands before "than".
+	compares bool
 	// share scales distances, in percent of European languages.
 	share int
 	// unmarked is set if an imperative has the form of a statement.
@@ -75,13 +81,13 @@ var tongues = []tongue{
 	{name: "italian", ahead: 24, share: 100},
 	{name: "russian", ahead: 24, share: 100},
 	{name: "chinese", ahead: 7, share: 40, unmarked: true},
-	{name: "japanese", verbLast: true, share: 50, unmarked: true},
-	{name: "korean", verbLast: true, share: 50, unmarked: true},
-	{name: "hindi", ahead: 3, verbLast: true, share: 100},
+	{name: "japanese", verbLast: true, compares: true, share: 50, unmarked: true},
+	{name: "korean", verbLast: true, compares: true, share: 50, unmarked: true},
+	{name: "hindi", ahead: 3, verbLast: true, compares: true, share: 100},
 	{name: "arabic", ahead: 12, share: 100},
 	{name: "polish", ahead: 24, share: 100},
 	{name: "dutch", ahead: 24, behind: true, verbLast: true, share: 100},
-	{name: "turkish", behind: true, verbLast: true, share: 100},
+	{name: "turkish", behind: true, verbLast: true, compares: true, share: 100},
 	{name: "ukrainian", ahead: 24, share: 100},
 	{name: "vietnamese", ahead: 16, share: 100, unmarked: true, toned: true},
 	{name: "indonesian", ahead: 24, share: 100},
