@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/apierr"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/podspec"
 	"github.com/mcpaudit/mcpaudit/controllers/verdict"
 )
@@ -78,6 +79,7 @@ func (r *Reconciler) unstored(ctx context.Context, s *session, err error) (outco
 func (r *Reconciler) store(ctx context.Context, s *session) error {
 	judged := s.report.DeepCopy() // the client overwrites what it sends with the response
 	judged.Normalise()
+	judged.Server.Name = excerpt.Line(judged.Server.Name, maxServerName) // a column of kubectl get
 	judged.Verdict, judged.Reason, judged.Message = s.outcome.Verdict, s.outcome.Reason, cutMessage(s.outcome.Message)
 	judged.Assurance = s.outcome.Assurance
 	stored := &v1alpha1.MCPAuditReport{

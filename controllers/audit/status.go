@@ -34,6 +34,7 @@ const (
 	maxLevel          = 16
 	maxShare          = 32
 	maxKind           = 24
+	maxServerName     = 256
 )
 
 // record writes the outcome into the status. It replaces everything about the previous audit,
