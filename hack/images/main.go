@@ -13,8 +13,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
@@ -56,13 +58,12 @@ func serve(ctx context.Context, args []string) error {
 			return fmt.Errorf("make the registry's folder: %w", err)
 		}
 	}
-	registry, err := oci.Serve(*address, oci.RegistryOptions{Dir: *dir, Log: os.Stderr})
-	if err != nil {
-		return err
+	server := http.Server{Addr: *address, Handler: oci.Registry(*dir, os.Stderr), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve registry: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = registry.Close() })
-	defer stop()
-	return registry.Wait()
+	return nil
 }
 
 // archive writes an image as a tar that containerd imports.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -75,12 +76,10 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 		cancel() // the API server waits for open watches
 		err = errors.Join(err, c.Stop())
 	}()
-	registry, err := oci.Serve("127.0.0.1:0", oci.RegistryOptions{Log: io.Discard})
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, registry.Close()) }()
-	if err := configure(root, dir, registry.Address(), s); err != nil {
+	server := httptest.NewServer(oci.Registry("", io.Discard))
+	defer server.Close()
+	registry := server.Listener.Addr().String()
+	if err := configure(root, dir, registry, s); err != nil {
 		return r, err
 	}
 	l := &load{cluster: c, binary: binary, dir: dir, kubeconfig: filepath.Join(dir, "kubeconfig"), log: &requestLog{path: c.requests}}
@@ -99,12 +98,12 @@ func measure(ctx context.Context, s settings, root, binary, dir string, n int) (
 }
 
 // prepare creates the image, the kubelet and the board before the manager starts.
-func (l *load) prepare(ctx context.Context, registry *oci.Registry) error {
+func (l *load) prepare(ctx context.Context, registry string) error {
 	image, err := oci.Image(oci.Config{Entrypoint: []string{"/notes"}, Cmd: []string{"--stdio"}})
 	if err != nil {
 		return err
 	}
-	l.image = registry.Address() + "/notes:v1"
+	l.image = registry + "/notes:v1"
 	if _, err := oci.Push(ctx, l.image, image); err != nil {
 		return err
 	}

@@ -1,12 +1,9 @@
 package oci
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -18,6 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/mcpaudit/mcpaudit/test/command"
 )
 
 // The annotations that name an image in an archive: refName by the OCI image spec,
@@ -105,8 +104,8 @@ func PushArchive(ctx context.Context, file, registry string) (string, error) {
 		return "", fmt.Errorf("make a scratch folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := unpack(file, dir); err != nil {
-		return "", fmt.Errorf("unpack %s: %w", file, err)
+	if _, err := command.Output(ctx, "", "tar", "-xf", file, "-C", dir, "--no-same-owner"); err != nil { // refuses names outside of dir
+		return "", err
 	}
 	l, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -136,51 +135,4 @@ func PushArchive(ctx context.Context, file, registry string) (string, error) {
 		return "", fmt.Errorf("push %s: %w", target, err)
 	}
 	return target.Context().Digest(descriptor.Digest.String()).String(), nil
-}
-
-// unpack writes the files of a tar below dir. No name can escape it.
-func unpack(file, dir string) error {
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
-	for entries := tar.NewReader(in); ; {
-		h, err := entries.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name := filepath.Clean(h.Name)
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = root.MkdirAll(name, 0o755)
-		case tar.TypeReg:
-			err = unpackFile(root, name, entries)
-		default:
-			err = fmt.Errorf("%s is neither a file nor a directory", h.Name)
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-}
-
-func unpackFile(root *os.Root, name string, content io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	out, err := root.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, content)
-	return errors.Join(err, out.Close())
 }

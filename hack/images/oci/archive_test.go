@@ -84,7 +84,7 @@ func TestArchiveKeepsItsDigestInARegistry(t *testing.T) {
 	if err := WriteArchive(file, "registry.example/team/note:v1", index); err != nil {
 		t.Fatal(err)
 	}
-	address := serve(t, RegistryOptions{}).Address()
+	address := serve(t, "")
 	pushed, err := PushArchive(t.Context(), file, address+"/mirror")
 	if err != nil {
 		t.Fatal(err)
@@ -133,9 +133,8 @@ func TestArchiveThatIsNone(t *testing.T) {
 		return file
 	}
 	for want, file := range map[string]string{
-		"escapes from parent":               archive(tar.Header{Name: "../outside", Typeflag: tar.TypeReg}),
-		"is neither a file nor a directory": archive(tar.Header{Name: "link", Linkname: "/etc", Typeflag: tar.TypeSymlink}),
-		"index.json":                        archive(),
+		"Member name contains '..'": archive(tar.Header{Name: "../outside", Typeflag: tar.TypeReg}),
+		"index.json":                archive(),
 	} {
 		if _, err := PushArchive(t.Context(), file, "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,23 +142,16 @@ func TestLayerIsPackedOnce(t *testing.T) {
 	}
 }
 
-func serve(t *testing.T, o RegistryOptions) *Registry {
+// serve returns the address of a registry.
+func serve(t *testing.T, dir string) string {
 	t.Helper()
-	r, err := Serve("127.0.0.1:0", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(r.Close(), r.Wait()); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	server := httptest.NewServer(Registry(dir, io.Discard))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
 }
 
 func TestPushMovesTheTag(t *testing.T) {
-	r := serve(t, RegistryOptions{Dir: t.TempDir()})
-	tag := r.Address() + "/team/note:v1"
+	tag := serve(t, t.TempDir()) + "/team/note:v1"
 	var pushed []string
 	for _, content := range []string{"one", "two"} {
 		ref, err := Push(t.Context(), tag, image(t, content))

@@ -2,13 +2,10 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -17,52 +14,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Registry is an OCI registry in this process, over plain HTTP. It keeps manifests and tags in
-// memory.
-type Registry struct {
-	server http.Server
-	listen net.Listener
-	done   chan error
-}
-
-// RegistryOptions are optional.
-type RegistryOptions struct {
-	Dir string    // of the blobs; in memory if empty
-	Log io.Writer // none if nil
-}
-
-// Serve starts a registry at the TCP address HOST:PORT. Port 0 stands for a free one.
-func Serve(address string, o RegistryOptions) (*Registry, error) {
-	if o.Log == nil {
-		o.Log = io.Discard
+// Registry returns the handler of an OCI registry, which keeps manifests and tags in memory, and
+// blobs in a folder: also in memory if dir is empty.
+func Registry(dir string, requests io.Writer) http.Handler {
+	options := []registry.Option{registry.Logger(log.New(requests, "", log.LstdFlags))}
+	if dir != "" {
+		options = append(options, registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)))
 	}
-	options := []registry.Option{registry.Logger(log.New(o.Log, "", log.LstdFlags))}
-	if o.Dir != "" {
-		options = append(options, registry.WithBlobHandler(registry.NewDiskBlobHandler(o.Dir)))
-	}
-	listen, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen for the registry: %w", err)
-	}
-	r := &Registry{listen: listen, done: make(chan error, 1)}
-	r.server = http.Server{Handler: registry.New(options...), ReadHeaderTimeout: 10 * time.Second}
-	go func() { r.done <- r.server.Serve(listen) }()
-	return r, nil
+	return registry.New(options...)
 }
-
-// Address returns the registry's HOST:PORT.
-func (r *Registry) Address() string { return r.listen.Addr().String() }
-
-// Wait returns when the registry has ended: nil after Close.
-func (r *Registry) Wait() error {
-	if err := <-r.done; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve registry: %w", err)
-	}
-	return nil
-}
-
-// Close ends the registry and its connections.
-func (r *Registry) Close() error { return r.server.Close() }
 
 // Push uploads what the registry lacks, moves the tag to the image and returns the reference
 // by digest. ref is REGISTRY/REPOSITORY:TAG; a registry at a private address is used over
