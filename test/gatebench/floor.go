@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/offline"
 )
 
@@ -21,18 +22,8 @@ type floor struct {
 	lists, bytes int
 }
 
-// compile replaces the lists by those for n verdicts.
-func (c *cluster) compile(ctx context.Context, n int) (floor, error) {
-	informing, forget := context.WithCancel(ctx)
-	defer forget()
-	f, err := newFeed(informing, n)
-	if err != nil {
-		return floor{}, err
-	}
-	store, err := f.fill(ctx)
-	if err != nil {
-		return floor{}, err
-	}
+// compile replaces the lists by those for the verdicts of an index.
+func (c *cluster) compile(ctx context.Context, store *index.Store) (floor, error) {
 	begin := time.Now()
 	compiled := offline.Compile(nil, clusterPolicies(), offline.World{Facts: store.Facts(begin), Verdicts: slices.Collect(store.All())})
 	made := floor{took: time.Since(begin), lists: len(compiled.Lists)}

@@ -34,11 +34,11 @@ type trip struct {
 
 // ratio returns the median in a team divided by that in plain.
 func (t trip) ratio(team string) float64 {
-	return float64(t.took[team].P50) / float64(t.took[plain].P50)
+	return float64(t.took[team].p50) / float64(t.took[plain].p50)
 }
 
 // spread summarises durations.
-type spread struct{ P50, P99 time.Duration }
+type spread struct{ p50, p99 time.Duration }
 
 func spreadOf(all []time.Duration) spread {
 	if len(all) == 0 {

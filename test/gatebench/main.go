@@ -1,7 +1,7 @@
 // Command gatebench measures the gate's cost for creating a workload with 0 to 50,000 verdicts:
 // of the decision alone, and of round trips to a real API server.
 //
-// etcd, the API server, the webhook's handler with its index behind TLS (a separate process), the
+// etcd, the API server, the webhook's handler with its index behind TLS, the
 // ValidatingWebhookConfiguration and the policies of config/, and the lists compiled by
 // controllers/offline are real. The verdicts come from generated audits (verdicts.go), which the
 // index gets from informers.
@@ -48,14 +48,8 @@ func defaults() settings {
 
 func main() { command.Main("gatebench", run) }
 
-// served is the first argument of the gate's process.
-const served = "serve"
-
 func run(ctx context.Context, args []string) error {
 	ctrl.SetLogger(logr.Discard())
-	if len(args) > 0 && args[0] == served {
-		return serve(ctx, args[1:])
-	}
 	s := defaults()
 	flags := pflag.NewFlagSet("gatebench", pflag.ContinueOnError)
 	flags.IntSliceVarP(&s.counts, "verdicts", "n", s.counts, "numbers of verdicts to measure with")
@@ -74,8 +68,7 @@ func run(ctx context.Context, args []string) error {
 // result is measured with one number of verdicts.
 type result struct {
 	verdicts int
-	gate     readiness
-	left     remains
+	gate     *gate
 	floor    floor
 	trips    []trip
 }
@@ -103,20 +96,16 @@ func measureAll(ctx context.Context, s settings) (results []result, err error) {
 }
 
 func measure(ctx context.Context, s settings, c *cluster, n int) (r result, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	r.verdicts = n
-	g, err := startGate(ctx, n, s.decisions)
-	if err != nil {
+	if r.gate, err = startGate(ctx, n, s.decisions); err != nil {
 		return r, err
 	}
-	defer func() {
-		left, stopped := g.stop()
-		r.left, err = left, errors.Join(err, stopped)
-	}()
-	r.gate = g.readiness
-	if err := c.useGate(ctx, g.URL, g.Authority); err != nil {
+	if err := c.useGate(ctx, r.gate.url, r.gate.authority); err != nil {
 		return r, err
 	}
-	if r.floor, err = c.compile(ctx, n); err != nil {
+	if r.floor, err = c.compile(ctx, r.gate.store); err != nil {
 		return r, err
 	}
 	if err := c.await(ctx); err != nil {

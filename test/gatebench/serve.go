@@ -7,102 +7,64 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 
 	"github.com/mcpaudit/mcpaudit/controllers/admission"
+	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 )
 
-// readiness is printed by the gate's process once it is ready.
-type readiness struct {
-	URL       string `json:"url"`
-	Authority []byte `json:"authority"`
-	// Audits is the size of a cached audit in bytes, and Index what the index adds to it.
-	Audits float64 `json:"audits"`
-	Index  float64 `json:"index"`
-	// Filled is the duration of filling the index.
-	Filled    time.Duration `json:"filled"`
-	Decisions []decided     `json:"decisions"`
-}
-
-// remains is printed at the end: the number of network requests, and the index's bytes per
-// verdict without the informers' objects.
-type remains struct {
-	Asked int     `json:"asked"`
-	Alone float64 `json:"alone"`
+// gate is the webhook's handler with its index, and what they cost.
+type gate struct {
+	store     *index.Store
+	url       string
+	authority []byte
+	// audits is the size of a cached audit in bytes, and index what the index adds to it.
+	audits, index float64
+	// filled is the duration of filling the index.
+	filled    time.Duration
+	decisions []decided
 }
 
 // decided has the durations for one object: of the decision, as in
 // mcpaudit_gate_decision_seconds, and from the request to the answer.
 type decided struct {
-	Name     string `json:"name"`
-	Decision spread `json:"decision"`
-	Answer   spread `json:"answer"`
+	name             string
+	decision, answer spread
 }
 
-// serve runs the gate until standard input ends.
-func serve(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet(served, pflag.ContinueOnError)
-	n := flags.IntP("verdicts", "n", 0, "number of verdicts")
-	decisions := flags.Int("decisions", 0, "how often to ask about each object")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	informing, forget := context.WithCancel(ctx)
-	defer forget()
+// startGate measures a gate with n verdicts, and serves it until the context ends.
+func startGate(ctx context.Context, n, decisions int) (*gate, error) {
 	none := heap()
-	f, err := newFeed(informing, *n)
+	f, err := newFeed(ctx, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	told := heap()
-	begin := time.Now()
-	store, err := f.fill(ctx)
-	if err != nil {
-		return err
+	cached, begin := heap(), time.Now()
+	g := &gate{}
+	if g.store, err = f.fill(ctx); err != nil {
+		return nil, err
 	}
-	ready := readiness{Filled: time.Since(begin), Audits: each(told-none, *n), Index: each(heap()-told, *n)}
+	g.filled, g.audits, g.index = time.Since(begin), each(cached-none, n), each(heap()-cached, n)
 	timer := &timer{}
-	handler := &admission.Handler{Index: store, Metrics: timer, Clock: clock.RealClock{}}
+	handler := &admission.Handler{Index: g.store, Metrics: timer, Clock: clock.RealClock{}}
 	for _, ask := range decisionsAsked() {
-		taken, err := ask.repeat(handler, timer, *decisions)
+		taken, err := ask.repeat(handler, timer, decisions)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		ready.Decisions = append(ready.Decisions, taken)
+		g.decisions = append(g.decisions, taken)
 	}
-	timer.take()
-	ended := make(chan error, 1)
-	if ready.URL, ready.Authority, err = listen(ctx, handler, ended); err != nil {
-		return err
-	}
-	output := json.NewEncoder(os.Stdout)
-	if err := output.Encode(ready); err != nil {
-		return err
-	}
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		return err
-	}
-	answered := len(timer.take())
-	clear(f.informers)
-	forget()
-	left := remains{Asked: answered, Alone: each(heap()-none, *n)}
-	runtime.KeepAlive(store)
-	return output.Encode(left)
+	return g, g.listen(ctx, handler)
 }
 
 // heap returns the bytes in use.
@@ -117,28 +79,28 @@ func heap() float64 {
 // each returns the bytes per verdict.
 func each(bytes float64, n int) float64 { return bytes / float64(n+asked) }
 
-// listen serves the gate at an address of this machine.
-func listen(ctx context.Context, handler *admission.Handler, ended chan<- error) (url string, authority []byte, err error) {
+// listen serves the handler at an address of this machine.
+func (g *gate) listen(ctx context.Context, handler *admission.Handler) error {
 	address, err := controlplane.FreeAddress()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	pair, authority, err := controlplane.Certificate()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	server := &admission.Server{
 		Handler: handler, Address: address, Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil },
 	}
-	go func() { ended <- server.Start(ctx) }()
-	return "https://" + address + admission.Path, authority, nil
+	go func() { _ = server.Start(ctx) }() // if it fails, await times out
+	g.url, g.authority = "https://"+address+admission.Path, authority
+	return nil
 }
 
 // timer implements admission.Metrics and keeps every duration.
 type timer struct {
 	mu    sync.Mutex
 	times []time.Duration
-	wrong []string
 }
 
 // Decided implements admission.Metrics.
@@ -151,12 +113,8 @@ func (t *timer) Decided(_, _, _ string, took time.Duration) {
 // Excepted implements admission.Metrics.
 func (t *timer) Excepted(int) {}
 
-// Failed implements admission.Metrics.
-func (t *timer) Failed(cause string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.wrong = append(t.wrong, cause)
-}
+// Failed implements admission.Metrics. The answer shows what failed.
+func (t *timer) Failed(string) {}
 
 // take returns the durations since the last call.
 func (t *timer) take() []time.Duration {
@@ -188,7 +146,7 @@ func (o object) repeat(handler http.Handler, timer *timer, times int) (decided, 
 			return decided{}, fmt.Errorf("decide about a %s: allowed is %t: %v", o.name, review.Response.Allowed, review.Response.Result)
 		}
 	}
-	return decided{Name: o.name, Decision: spreadOf(timer.take()), Answer: spreadOf(taken)}, nil
+	return decided{o.name, spreadOf(timer.take()), spreadOf(taken)}, nil
 }
 
 // review returns the API server's request for an object.

@@ -44,15 +44,14 @@ func printTable(w io.Writer, results []result) error {
 			return fmt.Sprintf("%.0f B", of(r))
 		})
 	}
-	perVerdict("memory per verdict: index, on top of the cached audits", func(r result) float64 { return r.gate.Index })
-	perVerdict("memory per verdict: index, the cached audits gone", func(r result) float64 { return r.left.Alone })
-	perVerdict("memory per verdict: cached audit", func(r result) float64 { return r.gate.Audits })
-	line("filling the index", func(r result) string { return r.gate.Filled.Round(time.Millisecond).String() })
+	perVerdict("memory per verdict: index, on top of the cached audits", func(r result) float64 { return r.gate.index })
+	perVerdict("memory per verdict: cached audit", func(r result) float64 { return r.gate.audits })
+	line("filling the index", func(r result) string { return r.gate.filled.Round(time.Millisecond).String() })
 	line("compiling the lists", func(r result) string { return r.floor.took.Round(time.Millisecond).String() })
 	line("lists", func(r result) string { return fmt.Sprintf("%d (%d KiB)", r.floor.lists, r.floor.bytes>>10) })
-	for i, first := range results[0].gate.Decisions {
-		line("decision: "+first.Name, func(r result) string { return r.gate.Decisions[i].Decision.String() })
-		line("answer: "+first.Name, func(r result) string { return r.gate.Decisions[i].Answer.String() })
+	for i, first := range results[0].gate.decisions {
+		line("decision: "+first.name, func(r result) string { return r.gate.decisions[i].decision.String() })
+		line("answer: "+first.name, func(r result) string { return r.gate.decisions[i].answer.String() })
 	}
 	for _, clients := range concurrent {
 		line(fmt.Sprintf("both to plain, %d at a time", clients), func(r result) string { return fmt.Sprintf("%.2fx", r.ratio(clients)) })
@@ -78,7 +77,7 @@ func printTable(w io.Writer, results []result) error {
 // String formats both in milliseconds.
 func (s spread) String() string {
 	milliseconds := func(d time.Duration) string { return fmt.Sprintf("%.3g", float64(d.Microseconds())/1000) }
-	return milliseconds(s.P50) + "/" + milliseconds(s.P99) + " ms"
+	return milliseconds(s.p50) + "/" + milliseconds(s.p99) + " ms"
 }
 
 // check returns an error for each bound that is exceeded.
@@ -88,13 +87,13 @@ func check(results []result) error {
 		broken := func(format string, args ...any) {
 			problems = append(problems, fmt.Errorf("%d verdicts: "+format, append([]any{r.verdicts}, args...)...))
 		}
-		for i, d := range r.gate.Decisions {
-			least := results[0].gate.Decisions[i].Decision.P50
-			if d.Decision.P50 > maxGrowth*least+slack && d.Name != nameCrowd {
-				broken("decision about %s: %s, and %s with %d", d.Name, d.Decision.P50, least, results[0].verdicts)
+		for i, d := range r.gate.decisions {
+			least := results[0].gate.decisions[i].decision.p50
+			if d.decision.p50 > maxGrowth*least+slack && d.name != nameCrowd {
+				broken("decision about %s: %s, and %s with %d", d.name, d.decision.p50, least, results[0].verdicts)
 			}
-			if d.Decision.P50 > maxDecision && d.Name != nameHuge {
-				broken("decision about %s: %s at the median", d.Name, d.Decision.P50)
+			if d.decision.p50 > maxDecision && d.name != nameHuge {
+				broken("decision about %s: %s at the median", d.name, d.decision.p50)
 			}
 		}
 		for _, clients := range concurrent {
@@ -111,7 +110,7 @@ func (r result) ratio(clients int) float64 {
 	var gated, not time.Duration
 	for _, t := range r.trips {
 		if t.clients == clients && t.admitted && !t.large {
-			gated, not = gated+t.took[both].P50, not+t.took[plain].P50
+			gated, not = gated+t.took[both].p50, not+t.took[plain].p50
 		}
 	}
 	return float64(gated) / float64(not)
