@@ -69,12 +69,22 @@ func openID(r *http.Request, _ []byte) any {
 	}
 }
 
-// slack answers auth.test (docs.slack.dev): clients take the workspace from the URL.
+// slack answers auth.test (docs.slack.dev): clients take the workspace from the URL. There is a user and a channel, for
+// clients that load these at start-up and end without.
 func slack(r *http.Request, _ []byte) any {
-	if r.URL.Path != "/api/auth.test" {
-		return nil
+	user := map[string]any{"id": "U00000001", "team_id": "T00000001", "name": "note", "real_name": "note", "profile": map[string]any{"real_name": "note", "display_name": "note"}}
+	channel := map[string]any{"id": "C00000001", "name": "note", "name_normalized": "note", "is_channel": true, "is_member": true, "num_members": 1,
+		"topic": map[string]any{"value": "note"}, "purpose": map[string]any{"value": "note"}}
+	done := map[string]any{"next_cursor": ""}
+	switch r.URL.Path {
+	case "/api/auth.test":
+		return map[string]any{"ok": true, "url": "https://note." + r.Host + "/", "team": "note", "user": "note", "team_id": "T00000001", "user_id": "U00000001"}
+	case "/api/users.list":
+		return map[string]any{"ok": true, "members": []any{user}, "response_metadata": done}
+	case "/api/conversations.list", "/api/users.conversations":
+		return map[string]any{"ok": true, "channels": []any{channel}, "response_metadata": done}
 	}
-	return map[string]any{"ok": true, "url": "https://note." + r.Host + "/", "team": "note", "user": "note", "team_id": "T00000001", "user_id": "U00000001"}
+	return nil
 }
 
 // metrics matches the paths of Prometheus and Loki (prometheus.io/docs, HTTP API; grafana.com/docs/loki, HTTP API).

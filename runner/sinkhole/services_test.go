@@ -23,6 +23,8 @@ func TestServices(t *testing.T) {
 		{method: http.MethodPost, url: "https://github.example/login/device/code", body: "client_id=a&scope=repo", want: []string{`"device_code":"`, `"interval":1`, `"user_code":"`, `"verification_uri":"https://github.example/device"`}},
 		{method: http.MethodPost, url: "https://login.example/tenant/oauth2/v2.0/devicecode", body: "client_id=a", want: []string{`"device_code":"`, `"message":"`}},
 		{method: http.MethodPost, url: "https://things.example/device/codec", body: "{}", want: []string{`"data":[]`}},
+		{method: http.MethodPost, url: "https://slack.example/api/users.list", want: []string{`"members":[{"id":"U00000001"`, `"next_cursor":""`}},
+		{url: "https://slack.example/api/conversations.list?limit=5", want: []string{`"channels":[{"id":"C00000001"`}},
 		{url: "http://search.example:9200/", want: []string{`"number":"8.`}},
 		{method: http.MethodPost, url: "http://search.example:9200/notes/_search?q=1", want: []string{`"hits":{"hits":[]`}},
 		{url: "https://search.example/_cat/indices", header: [2]string{"Accept", "application/vnd.elasticsearch+json; compatible-with=8"}, want: []string{"[]"}},
