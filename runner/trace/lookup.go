@@ -30,17 +30,24 @@ var (
 	silenced = lazyregexp.New(`\s*2>\s*/dev/null`)
 )
 
+// started records the arguments of a program, which may be cut.
+func (p *process) started(argv []string, cut bool) {
+	p.lookup = p.lookup || !cut && looksUpSession(argv)
+}
+
 // looksUpSession reports whether a program is a shell that only does that.
 func looksUpSession(argv []string) bool {
 	if len(argv) != 3 || argv[1] != "-c" || !strings.HasSuffix(path.Base(argv[0]), "sh") || !strings.Contains(argv[2], "environ") {
 		return false
 	}
 	text := expanded.ReplaceAllLiteralString(silenced.ReplaceAllLiteralString(argv[2], ""), "N")
-	if strings.ContainsAny(text, ";&`>\n()") {
-		return false
-	}
+	return !strings.ContainsAny(text, ";&`>\n()") && selectsOne(strings.Split(text, "|"))
+}
+
+// selectsOne reports whether the stages of a pipeline let only one variable of the session pass.
+func selectsOne(stages []string) bool {
 	apart, selected := false, false // whether the variables are on lines of their own
-	for stage := range strings.SplitSeq(text, "|") {
+	for _, stage := range stages {
 		stage = strings.TrimSpace(stage)
 		switch {
 		case selected && after.MatchString(stage):
