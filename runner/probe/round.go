@@ -175,10 +175,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	}
 	if !got.accepted {
 		s.outputs.answered(report.OutputError, got.text)
-		s.pool.Error(t.source(), got.text, c)
-		if t.form != nil {
-			t.form.Refused(c, got.blames())
-		}
+		s.refused(t, c, got.text, got.blames())
 		return nil
 	}
 	t.accepted++
@@ -186,10 +183,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.keep(c, number, len(said(got.result)))
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if excuse != "" {
-		s.pool.Error(t.source(), excuse, c)
-		if t.form != nil {
-			t.form.Refused(c, excuse)
-		}
+		s.refused(t, c, excuse, excuse)
 		return nil
 	}
 	if !c.Shape.Feeds() {
@@ -205,6 +199,14 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		return s.visit(ctx, t, c)
 	}
 	return nil
+}
+
+// refused learns from a refusal, and from the part of it that may be about the arguments.
+func (s *session) refused(t *target, c inputs.Case, text, blames string) {
+	s.pool.Error(t.source(), text, c)
+	if t.form != nil {
+		t.form.Refused(c, blames)
+	}
 }
 
 // keep chooses an accepted call for repetition, unless an earlier one had more arguments, or an answer more than
