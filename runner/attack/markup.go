@@ -39,16 +39,19 @@ var ofMarkup = lazyregexp.New(`(?i)\b(?:x?html?5?|markdown|mdx?|(?:la|xe)?tex|sv
 // markupSteps returns the attempts of family Path on arguments that take a document, or a text for a program.
 func markupSteps(fields []field, seen Seen) (all []step) {
 	for _, f := range fields {
-		if seen.Programs && f.text && !f.next && !f.item && !f.leads(seen) && len(all) < maxMarkup/2 {
+		if seen.Programs && f.contains(seen) && len(all) < maxMarkup/2 {
 			all = append(all, step{family: Path, form: namedBehind, field: f})
 		}
 	}
 	for _, form := range markupForms {
 		for _, f := range fields {
-			if f.text && !f.next && !f.item && f.variable == "" && f.speaksOf(ofMarkup) && !f.leads(seen) && len(all) < maxMarkup {
+			if f.contains(seen) && f.variable == "" && f.speaksOf(ofMarkup) && len(all) < maxMarkup {
 				all = append(all, step{family: Path, form: form, field: f})
 			}
 		}
 	}
 	return all
 }
+
+// contains reports whether a value is a text of its own, and no path.
+func (f field) contains(seen Seen) bool { return f.text && !f.next && !f.item && !f.leads(seen) }

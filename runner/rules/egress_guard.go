@@ -188,8 +188,7 @@ func (in Input) guardedElsewhere(a attack.Attempt, left map[place]profile.Effect
 		return ""
 	}
 	for _, other := range in.Attack.Attempts {
-		if !other.Control || other.Aim != a.Aim || other.Family != a.Family || !refused(other) ||
-			!private.MatchString(other.Answer) && !publicOnly.MatchString(in.saidOf(other.Of)) {
+		if other.Aim != a.Aim || other.Family != a.Family || !in.refusesPrivate(other) {
 			continue
 		}
 		stored := slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) })
@@ -201,6 +200,11 @@ func (in Input) guardedElsewhere(a attack.Attempt, left map[place]profile.Effect
 		}
 	}
 	return ""
+}
+
+// refusesPrivate reports whether an undisguised private address was refused because it is private.
+func (in Input) refusesPrivate(a attack.Attempt) bool {
+	return a.Control && refused(a) && (private.MatchString(a.Answer) || publicOnly.MatchString(in.saidOf(a.Of)))
 }
 
 var (

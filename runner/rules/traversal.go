@@ -234,11 +234,16 @@ func (in Input) joinedTo(a attack.Attempt) string {
 		if path.Base(dir) == a.Honest { // it names the directory in which another name is looked for
 			dir, base = path.Dir(dir), a.Honest
 		}
-		if (attack.PartOf(a.Honest, base) || base == a.Honest || strings.TrimSuffix(base, path.Ext(base)) == a.Honest) && in.ownDir(dir, a.Of) {
+		if names(a.Honest, base) && in.ownDir(dir, a.Of) {
 			return dir
 		}
 	}
 	return ""
+}
+
+// names reports whether a value is the name of a file, that without its ending, or a word in it.
+func names(value, base string) bool {
+	return base == value || strings.TrimSuffix(base, path.Ext(base)) == value || attack.PartOf(value, base)
 }
 
 // keptIn returns the directory that an undisguised absolute path stayed in.
