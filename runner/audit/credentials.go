@@ -47,16 +47,7 @@ func (p Plan) registered() (given []decoy.Var) {
 // ones, those that its code reads. If the run asks for nothing new, the result is unchanged. What an error excluded once
 // is never given again: excluded has all of that.
 func (p Plan) asked(o observation) (given []decoy.Var, excluded []string) {
-	given, excluded = slices.Clone(o.how.asked), slices.Clone(o.how.excluded)
-	for _, text := range o.refusals() {
-		names := variablesIn(text)
-		if o.result.Listed && !meansVariables(text, names) {
-			continue
-		}
-		for _, name := range names {
-			given = p.give(given, name, prefixOf(name, text))
-		}
-	}
+	given, excluded = p.demanded(o), slices.Clone(o.how.excluded)
 	for _, text := range o.refusals() {
 		excluded = append(excluded, excludedBy(text, given)...)
 	}
@@ -81,6 +72,21 @@ func (p Plan) asked(o observation) (given []decoy.Var, excluded []string) {
 		}
 	}
 	return given, excluded
+}
+
+// demanded returns the variables that a run was given, and those that it names when it refuses something.
+func (p Plan) demanded(o observation) []decoy.Var {
+	given := slices.Clone(o.how.asked)
+	for _, text := range o.refusals() {
+		names := variablesIn(text)
+		if o.result.Listed && !meansVariables(text, names) {
+			continue
+		}
+		for _, name := range names {
+			given = p.give(given, name, prefixOf(name, text))
+		}
+	}
+	return given
 }
 
 // ofAccount matches variables that say whose account a server uses, and the mail servers, which have no default.

@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
 // TestAB4WhatIsReadIntoMemoryIsBounded: an archive of some bytes may hold a sparse file of gigabytes, and a layout in a
@@ -68,7 +70,7 @@ func TestAB4WhatIsReadIntoMemoryIsBounded(t *testing.T) {
 
 func wants(t *testing.T, reference, what string) {
 	t.Helper()
-	if _, err := Get(context.Background(), reference, filepath.Join(t.TempDir(), "image"), nil); err == nil || !strings.Contains(err.Error(), what) {
+	if _, err := Get(context.Background(), packages.Container{Image: reference}, filepath.Join(t.TempDir(), "image"), nil); err == nil || !strings.Contains(err.Error(), what) {
 		t.Errorf("error %v, want %q", err, what)
 	}
 }

@@ -192,14 +192,19 @@ func (in Input) guardedElsewhere(a attack.Attempt, left map[place]profile.Effect
 			continue
 		}
 		stored := slices.ContainsFunc(other.Users, func(user report.Capability) bool { return slices.Contains(a.Users, user) })
-		switch near := !ofService.MatchString(a.Field) && !ofLocal.MatchString(in.saidOf(a.Of)) && in.addressGuardOf(other, left).reached[attack.AimName]; {
-		case other.Of == a.Of && other.Place != a.Place && near:
+		switch like := in.forAnyHost(a) && in.addressGuardOf(other, left).reached[attack.AimName]; {
+		case other.Of == a.Of && other.Place != a.Place && like:
 			return "its argument " + quoted(other.Field)
-		case other.Of != a.Of && sameKey(other.Field, a.Field) && (stored || near):
+		case other.Of != a.Of && sameKey(other.Field, a.Field) && (stored || like):
 			return name(other.Of)
 		}
 	}
 	return ""
+}
+
+// forAnyHost reports whether nothing says that an argument is for the user's own services.
+func (in Input) forAnyHost(a attack.Attempt) bool {
+	return !ofService.MatchString(a.Field) && !ofLocal.MatchString(in.saidOf(a.Of))
 }
 
 // refusesPrivate reports whether an undisguised private address was refused because it is private.

@@ -21,7 +21,7 @@ func (t *conversation) messages() {
 	first, _ := t.in.Peek(t.in.Buffered())
 	prefix := prefixOf(first)
 	t.flow.describe("json", "", "")
-	in := io.Reader(t.received())
+	in := t.received()
 	values := json.NewDecoder(in)
 	for {
 		t.wait(patience)
