@@ -161,9 +161,13 @@ func (s *sentence) consents() bool {
 		t := s.text(i)
 		given := agreed[t] && s.any(i-5, i-1, persons) && s.any(i-3, i-1, haves) && !s.any(i-5, i-1, onlyIf) && s.any(i-2, i+12, blanket)
 		awaited := approvals[t] && s.any(i-4, i-1, awaits) && s.find(i-6, i-1, func(j int) bool { return negations[s.text(j)] }) >= 0
-		proxy := i > 0 && approves[t] && s.opens(i) && s.find(i+1, i+8, func(j int) bool { return s.text(j) == "behalf" }) >= 0 && s.any(0, i+8, approvals)
-		return given || proxy || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
+		return given || s.approvesFor(i) || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
 	}) >= 0
+}
+
+// approvesFor matches "confirmations slow people down: approve them on their behalf".
+func (s *sentence) approvesFor(i int) bool {
+	return i > 0 && approves[s.text(i)] && s.opens(i) && s.any(i+1, i+8, words.SetOf("behalf")) && s.any(0, i+8, approvals)
 }
 
 var (

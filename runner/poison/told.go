@@ -78,15 +78,17 @@ func (r *reader) spills(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	for j := max(0, from-7); j < len(s.Tokens) && j <= end+9; j++ {
-		if j < from && callVerbs[s.text(j)] && s.any(j+1, from-1, with) && (s.ordersAt(j) || j > 0 && first[s.text(j-1)]) {
-			return verdict{confidence: 0.8} // "call this with the full conversation so far"
-		}
 		about := j > end || j < from && (s.ordersAt(j) || s.byAgents(j))
-		if about && s.movesAlong(j) {
+		if about && s.movesAlong(j) || j < from && s.callsWith(j, from) {
 			return verdict{confidence: 0.8}
 		}
 	}
 	return verdict{}
+}
+
+// callsWith matches "call this with" before what begins at to.
+func (s *sentence) callsWith(i, to int) bool {
+	return callVerbs[s.text(i)] && s.any(i+1, to-1, with) && (s.ordersAt(i) || i > 0 && first[s.text(i-1)])
 }
 
 // movesAlong reports whether a word means that something is sent.
@@ -216,7 +218,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 	if place == "" {
 		return verdict{}
 	}
-	if r.contentsInto(all, i) || i == 0 && r.isContent(s, at) {
+	if r.contentsInto(all, i) || r.isContent(s, at) {
 		return verdict{confidence: 0.8, place: place}
 	}
 	_, unread := foreignWords(s)
@@ -237,7 +239,7 @@ func (r *reader) fillsWithFile(all []sentence, i int) verdict {
 // isContent reports whether the text of a free argument says that the argument is what the place at a token holds, in
 // any language: "what ~/.netrc says", "der Inhalt von ~/.netrc".
 func (r *reader) isContent(s *sentence, at int) bool {
-	if at <= 0 || r.of.Kind != KindParameter || !r.free(r.of.Argument) {
+	if at <= 0 || s.Start > 0 || r.of.Kind != KindParameter || !r.free(r.of.Argument) {
 		return false
 	}
 	if s.text(at-1) == "what" && keeps[s.text(at+1)] {
