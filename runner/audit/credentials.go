@@ -36,12 +36,31 @@ func (p Plan) registered() (given []decoy.Var) {
 		case len(given) == maxAsked || !p.settable(v.Name):
 		case v.Choice != "":
 			given = append(given, decoy.Var{Name: v.Name, Value: v.Choice, Asked: true})
-		default:
+		case v.Secret:
 			given = append(given, decoy.Asked(v.Name, ""))
+		default:
+			given = append(given, setting(decoy.Asked(v.Name, ""), ""))
 		}
 	}
 	return given
 }
+
+// setting makes a variable a setting, which a server may show, unless its name says that it is a secret or leads to one.
+// A switch gets the value that a text demands.
+func setting(v decoy.Var, text string) decoy.Var {
+	if decoy.Configures(v.Name) {
+		return v
+	}
+	v.Secrets = nil
+	_, after, _ := strings.Cut(text, v.Name)
+	if found := switchedOn.FindStringSubmatch(after); found != nil {
+		v.Value = found[1]
+	}
+	return v
+}
+
+// switchedOn matches what follows the name of a switch: "=true", "environment variable to 1".
+var switchedOn = lazyregexp.New("(?i)^['\"`]?(?: env(?:ironment)? var(?:iable)?)?(?: ?= ?| to )['\"`]?(true|1|yes|on)\\b")
 
 // asked returns the variables that a run was given and those that it also asked for: by name or, if it names no new
 // ones, those that its code reads. If the run asks for nothing new, the result is unchanged. What an error excluded once
@@ -83,7 +102,11 @@ func (p Plan) demanded(o observation) []decoy.Var {
 			continue
 		}
 		for _, name := range names {
-			given = p.give(given, name, prefixOf(name, text))
+			before, prefix := len(given), prefixOf(name, text)
+			given = p.give(given, name, prefix)
+			if len(given) > before && prefix == "" {
+				given[before] = setting(given[before], text)
+			}
 		}
 	}
 	return given

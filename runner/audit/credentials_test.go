@@ -75,6 +75,30 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	}
 }
 
+// TestSettingIsNoSecret: a server may print a variable that it asked for, unless its name or its form makes it a secret.
+func TestSettingIsNoSecret(t *testing.T) {
+	for says, want := range map[string]struct {
+		secrets int
+		value   string
+	}{
+		"this tool is disabled: set the ACME_MARK_TOOL environment variable to true":         {0, "true"},
+		"missing environment variable ACME_LEVEL":                                            {0, ""},
+		"ACME_TOKEN is required":                                                             {1, ""},
+		"DATABASE_URL is required":                                                           {1, ""},
+		"missing environment variable ACME_SID. It must start with 'sid_'; got an empty one": {1, ""},
+	} {
+		given := asks(dies(launch{}, says))
+		if len(given) != 1 || len(given[0].Secrets) != want.secrets || want.value != "" && given[0].Value != want.value {
+			t.Errorf("%s: %+v, want %+v", says, given, want)
+		}
+	}
+	plan := Plan{Secrets: []string{"ACME_LEVEL"}}
+	how, _ := plan.next(nil)
+	if given, _ := plan.asked(dies(how, "missing environment variable ACME_LEVEL")); len(given) != 1 || len(given[0].Secrets) != 1 {
+		t.Errorf("the user's secret: %+v", given)
+	}
+}
+
 // asks returns the variables of the launch after this one.
 func asks(o observation) []decoy.Var {
 	given, _ := (Plan{}).asked(o)

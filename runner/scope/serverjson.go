@@ -81,6 +81,7 @@ type Variable struct {
 	Name string
 	// Choice is an allowed value; "" where the entry lists none.
 	Choice string
+	Secret bool
 }
 
 // RequiredVariables returns the variables that an entry for the MCP registry requires and gives no value for.
@@ -97,7 +98,7 @@ func RequiredVariables(text json.RawMessage) (all []Variable) {
 				for _, first := range array(v["choices"], 1) {
 					choice = manifest.Text(first)
 				}
-				all = append(all, Variable{Name: name, Choice: choice})
+				all = append(all, Variable{Name: name, Choice: choice, Secret: string(member(v, "isSecret")) == "true"})
 			}
 		}
 	}
