@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"path"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -30,14 +29,12 @@ var (
 	silenced = lazyregexp.New(`\s*2>\s*/dev/null`)
 )
 
-// started records the arguments of a program, which may be cut.
-func (p *process) started(argv []string, cut bool) {
-	p.lookup = p.lookup || !cut && looksUpSession(argv)
-}
+// shells are the programs that a look-up may run in: the name that a program is given says nothing of it.
+var shells = lazyregexp.New(`^(?:/usr)?/bin/(?:sh|bash|dash|zsh|ash|busybox)$`)
 
 // looksUpSession reports whether a program is a shell that only does that.
-func looksUpSession(argv []string) bool {
-	if len(argv) != 3 || argv[1] != "-c" || !strings.HasSuffix(path.Base(argv[0]), "sh") || !strings.Contains(argv[2], "environ") {
+func looksUpSession(program string, argv []string) bool {
+	if !shells.MatchString(program) || len(argv) != 3 || argv[1] != "-c" || !strings.HasSuffix(argv[0], "sh") || !strings.Contains(argv[2], "environ") {
 		return false
 	}
 	text := expanded.ReplaceAllLiteralString(silenced.ReplaceAllLiteralString(argv[2], ""), "N")

