@@ -38,7 +38,7 @@ func (d *decoder) exec(c *call) {
 	d.emit(c, Event{Op: OpExec, Path: path, Running: d.running(c), Argv: argv, Cut: cut, Env: env, Dir: c.task.fs.cwd})
 	if worked {
 		c.task.process.launched(path, c.at, d.tasks.root)
-		c.task.process.lookup = c.task.process.lookup || !cut && looksUpSession(path, argv)
+		c.task.process.started(path, argv, cut)
 	}
 }
 

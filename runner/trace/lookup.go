@@ -29,6 +29,11 @@ var (
 	silenced = lazyregexp.New(`\s*2>\s*/dev/null`)
 )
 
+// started records a program that the process executes, and its arguments, which may be cut.
+func (p *process) started(program string, argv []string, cut bool) {
+	p.lookup = p.lookup || !cut && looksUpSession(program, argv)
+}
+
 // shells are the programs that a look-up may run in: the name that a program is given says nothing of it.
 var shells = lazyregexp.New(`^(?:/usr)?/bin/(?:sh|bash|dash|zsh|ash|busybox)$`)
 
