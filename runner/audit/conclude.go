@@ -31,7 +31,7 @@ func conclude(plan Plan, all []observation, now time.Time) report.Report {
 	r.Findings = append(r.Findings, judgeAttacked(in, attacked, r.Findings)...)
 	r.Exposure = exposed(plan, runs, attacked, in, r.Exercise)
 	r.Unobserved = append(gaps(plan.installs, runs, attacked, varied, r.Network), plan.supplied(runs)...)
-	unseen := assure(&r, plan, runs, varied, demand)
+	unseen := assure(&r, plan, runs, demand)
 	compare(&r, plan, runs, unseen)
 	withoutCarried(&r, in)
 	suppress(&r, plan.Suppressions, now)
@@ -96,8 +96,8 @@ func unjudged(plan Plan, all, runs []observation, in rules.Input) report.Report 
 }
 
 // assure sets how much was observed, and returns why that is not enough for a verdict.
-func assure(r *report.Report, plan Plan, runs []observation, varied observation, demand report.Demand) report.Incomplete {
-	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), varied.unconfirmed, fetched(plan, runs), misled(plan.Env))
+func assure(r *report.Report, plan Plan, runs []observation, demand report.Demand) report.Incomplete {
+	unseen := cmp.Or(uninstalled(plan.installs), incomplete(runs), fetched(plan, runs), misled(plan.Env))
 	r.Incomplete = pointer(unseen)
 	r.Assurance = report.AssuranceOf(*r)
 	unseen = demand.Unmet(unseen, r.Assurance)

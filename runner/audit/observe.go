@@ -106,13 +106,12 @@ type observation struct {
 	// recipients of messages that were captured during calls.
 	recipients []rules.Recipient
 	// left is the data that left the server. If decoys were varied, varied is the other set,
-	// dependences are the parts of the data that depend on a decoy, undecided the decoys for
-	// which that is unknown, and unconfirmed why a part that seems to is none of these.
+	// dependences are the parts of the data that depend on a decoy, and undecided the decoys
+	// for which that is unknown.
 	left        *depend.Record
 	dependences []rules.Dependence
 	varied      decoy.Set
 	undecided   []string
-	unconfirmed report.Incomplete
 	// statements with marks that were captured while guards were tried.
 	statements []attack.Statement
 	// requests with marks, by HTTP and SMTP, from the same time.

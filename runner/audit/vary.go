@@ -122,34 +122,8 @@ func (p Plan) varied(ctx context.Context, how launch, runs []observation, start 
 		o.dependences = s.find(ctx, candidates, len(files))
 		o.undecided = s.undecided(files)
 	}
-	o.launched, o.unconfirmed = s.failed, s.unconfirmed(candidates)
+	o.launched = s.failed
 	return o
-}
-
-// unconfirmed returns what seems to depend on a decoy, if the launches ended before that was certain: too little for a
-// finding, and too much for a Pass. Before the third launch it cannot be told from what differs in any two launches.
-func (s *series) unconfirmed(candidates []decoy.ID) report.Incomplete {
-	if s.failed == nil || len(s.launches) < 3 {
-		return report.Incomplete{}
-	}
-	for _, suspect := range s.suspects() {
-		if !slices.ContainsFunc(candidates, func(of decoy.ID) bool { return s.plan.excused(of, suspect) }) {
-			return report.Incomplete{Reason: report.ReasonTimeout, Message: fmt.Sprintf(
-				"what left the server (%s) was different with other decoys, and why was not found out: %v", way(suspect.Way), s.failed)}
-		}
-	}
-	return report.Incomplete{}
-}
-
-// suspects returns what differs with the decoys in the first launches.
-func (s *series) suspects() []depend.Suspect {
-	return depend.Suspects(s.records(nil), []*depend.Record{s.launches[1].Record, s.launches[2].Record})
-}
-
-// excused reports whether what depends on a decoy may: it went to the service that the decoy is for, or only a few of
-// its characters were shown.
-func (p Plan) excused(of decoy.ID, s depend.Suspect) bool {
-	return leak.ForService(p.Decoys.Hosts(of), s.Named) || p.masked(of, s)
 }
 
 // candidates returns the decoys that a server has read, or may have read without a trace.
@@ -201,7 +175,7 @@ func (s *series) find(ctx context.Context, candidates []decoy.ID, files int) (al
 	if s.failed != nil {
 		return nil
 	}
-	suspects := s.suspects()
+	suspects := depend.Suspects(s.records(nil), []*depend.Record{s.launches[1].Record, s.launches[2].Record})
 	var on []decoy.ID
 	for _, suspect := range suspects {
 		on = append(on, s.halve(ctx, suspect, candidates, files))

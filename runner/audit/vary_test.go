@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -99,48 +98,6 @@ func TestVaried(t *testing.T) {
 	end()
 	if o := (Plan{Decoys: set}).varied(ended, launch{vary: true}, runs, (&thief{send: content, sized: content}).start); !errors.Is(o.launched, errCutShort) {
 		t.Errorf("without time: %v", o.launched)
-	}
-}
-
-// TestVariedCutShort: what seems to depend on a decoy when the time ends is neither a Pass nor a finding, unless it may
-// depend on it.
-func TestVariedCutShort(t *testing.T) {
-	set, err := decoy.New("/home/server", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const key = "/home/server/.ssh/id_rsa"
-	runs := []observation{{opened: []string{key}, profile: profile.Profile{Effects: []profile.Effect{
-		{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "tcp", Address: "198.18.0.1", Port: 80}},
-	}}}}
-	content := func(s decoy.Set) string { f, _ := s.Find(key); return string(f.Content) }
-	token := func(s decoy.Set) string {
-		i := slices.IndexFunc(s.Vars, func(v decoy.Var) bool { return v.Name == "HF_TOKEN" })
-		return s.Vars[i].Value
-	}
-	for name, tc := range map[string]struct {
-		send     func(decoy.Set) string
-		launches int
-		reason   report.Reason
-	}{
-		"before the others agree": {func(s decoy.Set) string { return hashed(content(s)) }, 2, ""},
-		"when they agree":         {func(s decoy.Set) string { return hashed(content(s)) }, 3, report.ReasonTimeout},
-		"during the bisection":    {func(s decoy.Set) string { return hashed(content(s)) }, 5, report.ReasonTimeout},
-		"random":                  {func(decoy.Set) string { return rand.Text() }, 3, ""},
-		"a masked key":            {func(s decoy.Set) string { v := token(s); return v[:7] + "..." + v[len(v)-4:] }, 4, ""},
-	} {
-		ctx, end := context.WithCancel(t.Context())
-		f := &thief{send: tc.send, sized: func(decoy.Set) string { return "" }}
-		o := Plan{Decoys: set}.varied(ctx, launch{vary: true}, runs, func(ctx context.Context, how launch) observation {
-			if f.launches == tc.launches {
-				end()
-			}
-			return f.start(ctx, how)
-		})
-		end()
-		if !errors.Is(o.launched, errCutShort) || o.unconfirmed.Reason != tc.reason || len(o.dependences) > 0 {
-			t.Errorf("%s: %v, %+v, %+v", name, o.launched, o.unconfirmed, o.dependences)
-		}
 	}
 }
 
