@@ -69,7 +69,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestPartOf: a value is a part of the name of a file if it is one of its words.
+// TestPartOf: the name of a file contains a value only as a whole word.
 func TestPartOf(t *testing.T) {
 	for value, want := range map[string]bool{"md": true, "report": true, "2026": true, "port": false, "d": false, "x": false, "tmp": false} {
 		if got := PartOf(value, "/tmp/my_report-2026.md"); got != want {

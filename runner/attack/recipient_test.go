@@ -35,7 +35,7 @@ func TestNamedRecipients(t *testing.T) {
 		kept = kept || a.Family == Recipient && strings.HasSuffix(a.Value, "pages.example.net,ann@acme-corp.com")
 	}
 	if !kept {
-		t.Error("nothing stands before the mailbox that the tool names")
+		t.Error("no attempt adds our mailbox to the one that the tool names")
 	}
 }
 

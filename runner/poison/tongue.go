@@ -62,7 +62,7 @@ type tongue struct {
 	behind bool
 	// verbLast is set if the verb, or its negation, is at the end of a sentence.
 	verbLast bool
-	// compares is set if what a thing is compared with stands before "than".
+	// compares is set if a comparison names the other thing first: "B than, A more".
 	compares bool
 	// share scales distances, in percent of European languages.
 	share int

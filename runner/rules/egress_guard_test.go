@@ -71,7 +71,7 @@ func TestBrokenGuards(t *testing.T) {
 		want     string
 	}{
 		"past a refusal":                                {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{byName, numeric, inside}, `EGRESS-008 High: Tool format_note tried to connect to 127.0.0.1:21004, where its argument "url" led as a decimal number`},
-		"wherever it is told":                           {webby, []attack.Attempt{anyName, anyIP, open, decimal}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", ""), inside}, ""},
+		"no guard":                                      {webby, []attack.Attempt{anyName, anyIP, open, decimal}, []profile.Effect{byName, numeric, cameTo(3, "127.0.0.1", ""), inside}, ""},
 		"takes no addresses":                            {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), loopback, resolved}, []profile.Effect{byName, inside}, ""},
 		"takes none that are private":                   {webby, []attack.Attempt{anyName, tried(2, attack.AimPublic, true, false, "not a URL"), speaking, resolved}, []profile.Effect{byName, inside}, "EGRESS-008 Medium"},
 		"fetches nothing":                               {webby, []attack.Attempt{anyName, anyIP, loopback, decimal}, []profile.Effect{inside}, ""},

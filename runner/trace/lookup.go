@@ -34,7 +34,7 @@ func (p *process) started(program string, argv []string, cut bool) {
 	p.lookup = p.lookup || !cut && looksUpSession(program, argv)
 }
 
-// shells are the programs that a look-up may run in: the name that a program is given says nothing of it.
+// shells are the programs that a look-up may run in. They are known by their paths, because argv[0] can be anything.
 var shells = lazyregexp.New(`^(?:/usr)?/bin/(?:sh|bash|dash|zsh|ash|busybox)$`)
 
 // looksUpSession reports whether a program is a shell that only does that.

@@ -31,7 +31,7 @@ func TestLooksUpSession(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	// A program is told its own name by whoever starts it.
+	// Whoever starts a program chooses its arguments, also argv[0].
 	disguised := []string{"/bin/sh", "-c", `grep -z '^DISPLAY=' /proc/7/environ`}
 	if looksUpSession("/tmp/sh", disguised) || looksUpSession("/usr/bin/python3", disguised) || looksUpSession("", disguised) {
 		t.Error("a program with the arguments of a look-up is one")
