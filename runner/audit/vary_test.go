@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -24,6 +25,8 @@ type thief struct {
 	launches    int
 	// hosts are how many destinations it sends to; 0 for one.
 	hosts int
+	// channel is by what it sends; "" for HTTP.
+	channel leak.Channel
 }
 
 func (f *thief) start(_ context.Context, how launch) observation {
@@ -31,7 +34,7 @@ func (f *thief) start(_ context.Context, how launch) observation {
 	r := &depend.Record{}
 	for host := range max(f.hosts, 1) {
 		r.Add(depend.Piece{Way: depend.Way{
-			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}}, Channel: "HTTP", Destination: fmt.Sprintf("x%d:80", host),
+			Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityTool, Name: "t"}}, Channel: cmp.Or(f.channel, "HTTP"), Destination: fmt.Sprintf("x%d:80", host),
 		}, Data: []byte("id: " + f.send(*how.decoys) + ";")})
 	}
 	for _, c := range []byte(f.sized(*how.decoys)) {
@@ -57,6 +60,7 @@ func TestVaried(t *testing.T) {
 		}
 		return ""
 	}
+	masked := func(s decoy.Set) string { v := value(s, "HF_TOKEN"); return v[:7] + "..." + v[len(v)-4:] }
 	calls := 0
 	runs := []observation{{opened: []string{key, "/home/server/.vault-token"}, profile: profile.Profile{Effects: []profile.Effect{
 		{Fact: profile.Fact{Kind: profile.KindConnect, Protocol: "tcp", Address: "198.18.0.1", Port: 80}},
@@ -72,12 +76,16 @@ func TestVaried(t *testing.T) {
 		"a variable":           {func(s decoy.Set) string { return hashed(value(s, "HF_TOKEN")) }, "HF_TOKEN", 16},
 		"sizes":                {func(s decoy.Set) string { return content(s)[40:140] }, key, 10},
 		"two variables":        {func(s decoy.Set) string { return hashed(value(s, "HF_TOKEN") + value(s, "GITHUB_TOKEN")) }, "GITHUB_TOKEN", 16},
-		"a masked key":         {func(s decoy.Set) string { v := value(s, "HF_TOKEN"); return v[:7] + "..." + v[len(v)-4:] }, "", 16},
+		"a masked key":         {masked, "", 16},
+		"a part of a key sent": {masked, "HF_TOKEN", 16},
 		"what signs":           {func(s decoy.Set) string { return hashed(value(s, "JWT_SECRET")) }, "", 2},
 	} {
 		f := &thief{send: tc.send, sized: func(decoy.Set) string { return "" }}
-		if name == "sizes" {
+		switch name {
+		case "sizes":
 			f.send, f.sized = f.sized, f.send
+		case "a masked key":
+			f.channel = leak.Answer
 		}
 		o := Plan{Decoys: set}.varied(t.Context(), launch{vary: true}, runs, f.start)
 		if o.launched != nil || f.launches > tc.most {
