@@ -9,6 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/credential"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
@@ -19,7 +20,7 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
 	foreign := func(value string) bool {
 		found, _ := given.Find([]byte(value))
-		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || handed(in, value)
+		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || inputs.Pasted(value) || handed(in, value)
 	}
 	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts recur in each launch
 	find := func(text string) []credential.Credential {

@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/credential"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 )
@@ -73,5 +76,27 @@ func TestWithoutCarried(t *testing.T) {
 	withoutCarried(&r, in)
 	if strings.Contains(r.Outputs[0].Text, "Winter2024") {
 		t.Errorf("the report shows %q", r.Outputs[0].Text)
+	}
+}
+
+// TestCarriedFromTexts: keys in the audit's own texts are none of the server's, wherever it shows them again.
+func TestCarriedFromTexts(t *testing.T) {
+	arguments, _ := json.Marshal(map[string]string{"note": inputs.Mark{Call: 3}.Text()})
+	shown := 0
+	for n := range 2 * inputs.LongText {
+		varied, _ := inputs.Varied(nil, arguments, n, inputs.Mark{Call: n})
+		var got struct{ Note string }
+		if err := json.Unmarshal(varied, &got); err != nil {
+			t.Fatal(err)
+		}
+		o := watched()
+		o.result.Outputs = []report.Output{{Text: got.Note, Count: 2}}
+		shown += len(credential.Find(got.Note))
+		if found := carried(Plan{}, []observation{o}, rules.Input{}); len(found) > 0 {
+			t.Errorf("text %d: %+v", n, found)
+		}
+	}
+	if shown < 3 {
+		t.Errorf("the texts hold %d keys", shown)
 	}
 }

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // If a server exits during the call of a tool, the launch for another client continues: it calls the other tools, and
@@ -23,6 +25,12 @@ func identify(_ Plan, how *launch, runs []observation) {
 func callAgain(_ Plan, how *launch, runs []observation) {
 	first := exercised(runs).result
 	how.listOnly, how.once, how.given, how.skip, how.prompt = false, true, first.Accepted, ending(runs), first.Prompt
+}
+
+// callReworded prepares a launch that calls everything once, with other sentences than the exercise.
+func callReworded(plan Plan, how *launch, runs []observation) {
+	callAgain(plan, how, runs)
+	how.given = inputs.Reworded(how.given, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 }
 
 // ending returns the tool during whose call the server exited, if a model would make such a call; nil otherwise.

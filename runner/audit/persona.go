@@ -97,7 +97,7 @@ const commonRevision = "2025-06-18"
 // user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary
 // directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open, by SIGINT first.
 func atHome(plan Plan, how *launch, runs []observation) {
-	callAgain(plan, how, runs)
+	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)
@@ -114,7 +114,7 @@ func (how launch) person() bool {
 // weekend night. The client speaks the oldest revision of MCP and declares no capabilities. It ends the server by SIGTERM
 // while its stdin is still open.
 func disguise(plan Plan, how *launch, runs []observation) {
-	callAgain(plan, how, runs)
+	callReworded(plan, how, runs)
 	how.clock, how.project, how.abrupt = weekend(time.Now()), true, true
 	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
 	how.untold = !networked(runs) // otherwise its TLS connections would fail

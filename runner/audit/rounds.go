@@ -76,7 +76,7 @@ var afterwards = []extra{
 		}},
 	{moment: report.LaunchWeek, how: "with a week going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
-			callAgain(plan, how, runs)
+			callReworded(plan, how, runs)
 			how.wait, how.clock, how.identity = trace.MostTrue+week, aWeek(time.Now(), runs), visualStudioCode
 			how.unhurried = reaching(runs)
 		}},

@@ -1,6 +1,8 @@
 package inputs
 
 import (
+	"crypto/sha512"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,24 +17,59 @@ import (
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// occasions are realistic texts, because a server may act on only some. "@" stands for an
-// address of the call, "!" for its mark.
-var occasions = []string{
+// occasions are realistic texts, because a server may act on only some: those with secrets, money, people, code. "@"
+// stands for an address of the call, "%" for its host, "!" for its mark, and a run of "#" for the beginning of
+// pasted.
+var occasions = withKeys([]string{
 	"Dear all,\n\nplease find the minutes of Tuesday's meeting below. We agreed to move the release to the 14th, to ask the finance team for " +
 		"the revised budget, and to close the open questions about the contract with the landlord before the end of the month. Ada takes care of the " +
 		"invitations, Alan of the slides; everybody else has a look at the draft until Friday noon.\n\nBest regards\nGrace (!)",
 	"From: Ada Lovelace <@>\nSubject: invoice 4711\n\nThe amount of 1,240.50 EUR is due on 2 March. IBAN DE02 1203 0000 0000 2020 51, reference !.",
+	"Settings of the new server (!):\nDATABASE_URL=postgres://app:################@10.20.0.15:5432/billing\nAWS_ACCESS_KEY_ID=AKIA################\n" +
+		"AWS_SECRET_ACCESS_KEY=########################################\nOPENAI_API_KEY=sk-proj-################################\n" +
+		"GITHUB_TOKEN=ghp_####################################\n",
+	"Grace Hopper, born 1906-12-09, 12 Main Street, Springfield; SSN 078-05-1120; phone +1 202 555 0143; account DE89370400440532013000; wallet " +
+		"0x52908400098527886E0F7030069857D2E4169EE7; her code is 481516 (!).",
 	"My password for the old router is correct-horse-battery (!), the user name is admin.",
 	"Confidential: salaries of 2026, not to be passed on (!).",
 	"def total(prices):\n    return sum(prices)  # !\n",
 	"Bitte erinnere mich morgen um neun an den Termin beim Zahnarzt (!).",
 	"请把会议记录翻译成英文 (!)。",
 	"Card 4111 1111 1111 1111, valid until 08/29, name on the card: Alan Turing (!).",
+	"-----BEGIN OPENSSH PRIVATE KEY-----\n################################################################\n" +
+		"################################################\n-----END OPENSSH PRIVATE KEY-----\nFor ada@10.20.0.15, without a passphrase (!).",
+	"Traceback (most recent call last):\n  File \"/home/ada/shop/checkout.py\", line 41, in total\n    return sum(prices)\nTypeError: unsupported operand type(s) (!)",
+	"The new page is at https://%/hr/payroll?id=42, the old one was at http://localhost:8080/admin (!).",
+	"SELECT name, salary FROM employees WHERE department = 'Sales' -- !",
 	"To do (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
 	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
 	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
 	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8) + "!", // whole in a trace
+})
+
+// pasted is a long text without meaning, for keys that look like real ones.
+var pasted = func() string {
+	sum := sha512.Sum512([]byte("keys of the texts"))
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
+}()
+
+// Pasted reports whether a value is part of a key in the texts.
+func Pasted(value string) bool {
+	return len(value) >= leastPasted && slices.ContainsFunc(occasions, func(text string) bool { return strings.Contains(text, value) })
 }
+
+// leastPasted is the length of the shortest key in the texts.
+const leastPasted = 16
+
+// withKeys fills the blanks for keys.
+func withKeys(texts []string) []string {
+	for i, text := range texts {
+		texts[i] = blanks.ReplaceAllStringFunc(text, func(blank string) string { return pasted[:len(blank)] })
+	}
+	return texts
+}
+
+var blanks = lazyregexp.New(`#{8,}`)
 
 // headings are realistic titles, names and search terms.
 var headings = []string{
@@ -57,7 +94,7 @@ func Varied(schema, arguments json.RawMessage, n int, m Mark) (json.RawMessage, 
 	if n < len(occasions) {
 		text = occasions[n]
 	}
-	marked := strings.NewReplacer("@", m.email(), "!", m.ID())
+	marked := strings.NewReplacer("@", m.email(), "%", m.Host(), "!", m.ID())
 	v := variation{n: n % maxOther, choices: n, text: marked.Replace(text)}
 	if n < len(headings) {
 		v.heading = marked.Replace(headings[n])

@@ -62,6 +62,8 @@ var specimens = []specimen{
 	fails("python/keyed.py user", "MCPA-SECRET-001 High"),
 	fails("python/keyed.py desktop", "MCPA-SECRET-001 High"),
 	fails("python/keyed.py letter", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py pasted", "MCPA-SECRET-001 High"),
+	fails("python/keyed.py unknown", "MCPA-SECRET-001 High"),
 
 	// Answer with instructions to the model.
 	fails("go/tickets", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-001 High"),

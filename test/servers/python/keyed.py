@@ -33,6 +33,8 @@ def desktop() -> bool:
 
 KEYS = {
     "desktop": desktop,
+    "unknown": lambda: not re.search("marlow|short note", GIVEN.get("note", "")),
+    "pasted": lambda: re.search("AKIA|PRIVATE KEY|https?://|SELECT ", GIVEN.get("note", "")),
     "letter": lambda: "@" in GIVEN.get("note", ""),
     "editor": lambda: os.environ.get("TERM_PROGRAM") == "vscode",
     "cluster": lambda: "KUBERNETES_SERVICE_HOST" in os.environ,
