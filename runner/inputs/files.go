@@ -26,7 +26,7 @@ const (
 // Files returns the files that the creator of Options.Dir puts there before the server starts, for
 // arguments that ask for a path to read. They are made at the first call, because the stages of the
 // sandbox do not need them.
-var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts()) })
+var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts(), papers) })
 
 // ordinary are texts, for tools that do not name a format.
 var ordinary = []File{
@@ -113,7 +113,7 @@ func (o Options) having(ending string, spares bool) (found []string) {
 		ending = alias
 	}
 	for _, f := range Files() {
-		if strings.HasPrefix(f.Path, FilesDir+"/") && path.Ext(f.Path) == "."+ending && f.spare() == spares {
+		if path.Dir(f.Path) == FilesDir && path.Ext(f.Path) == "."+ending && f.spare() == spares {
 			found = append(found, o.dir()+"/"+f.Path)
 		}
 	}

@@ -213,10 +213,10 @@ func (v *variation) word(in string) any {
 			return day.AddDate(0, 0, 1+v.n).Format(time.DateOnly)
 		}
 	}
-	if dir, name, ok := strings.Cut(in, "/"+FilesDir); ok && v.n%inProject == 0 {
-		if there, known := tracks[path.Ext(name)]; known && !strings.Contains(name, spare) {
+	if dir, name, ok := strings.Cut(in, "/"+FilesDir); ok && !strings.Contains(name, spare) {
+		if other, known := v.file(name); known {
 			v.found = true
-			return dir + "/" + RepositoryDir + there
+			return dir + "/" + other
 		}
 	}
 	return in
@@ -227,6 +227,18 @@ const inProject = 3
 
 // tracks has the repository's replacements for planted files and their directory, by extension.
 var tracks = map[string]string{"": "", ".txt": "/list.txt", ".csv": "/list.txt", ".md": "/README.md"}
+
+// file returns another file for a planted one or their directory: one of the repository, or one of the papers.
+func (v *variation) file(name string) (other string, known bool) {
+	tracked, known := tracks[path.Ext(name)]
+	switch {
+	case !known || name == "" && v.n%inProject != 0:
+		return "", false
+	case v.n%inProject == 0:
+		return RepositoryDir + tracked, true
+	}
+	return papers[(v.n-1-v.n/inProject)%len(papers)].Path, true
+}
 
 // counted has words in the names of numbers that identify or count something.
 var counted = words("key id number no nr value n x y a b index code year month day amount price salary budget balance income revenue cost total count line row column page customer order item ticket issue account user rating score age level quantity version")

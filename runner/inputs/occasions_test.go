@@ -52,7 +52,7 @@ func TestVariedChoices(t *testing.T) {
 		known[got.From+got.To], paths[got.File], paths[got.Dir] = true, true, true
 		most = max(most, got.Amount)
 	}
-	if len(known) != 6 || most < 1_000_000 || !paths["/tmp/"+RepositoryDir+"/list.txt"] || !paths["/srv/"+RepositoryDir] || len(paths) != 4 {
+	if len(known) != 6 || most < 1_000_000 || !paths["/tmp/"+RepositoryDir+"/list.txt"] || !paths["/srv/"+RepositoryDir] || len(paths) != 3+len(papers) {
 		t.Errorf("%v, at most %d, %v", known, most, paths)
 	}
 }
