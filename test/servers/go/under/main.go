@@ -14,11 +14,11 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/seccomp"
-	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 type profile struct {
@@ -76,6 +76,10 @@ func run(file string, command []string) error {
 // filter compiles the profile for this architecture; names that it does not have are
 // left out, as runc does.
 func (p profile) filter() ([]bpf.Instruction, error) {
+	machine, err := arch.GetInfo(runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
 	program := []bpf.Instruction{seccomp.Load(seccomp.OffsetNumber)}
 	for _, rule := range p.Syscalls {
 		action, err := answer(rule.Action, rule.ErrnoRet)
@@ -83,10 +87,7 @@ func (p profile) filter() ([]bpf.Instruction, error) {
 			return nil, err
 		}
 		for _, name := range rule.Names {
-			number, ok := syscalls.Find(name).Native()
-			if !ok {
-				number, ok = untraced[name]
-			}
+			number, ok := machine.SyscallNames[name]
 			if !ok {
 				continue
 			}
@@ -106,7 +107,7 @@ func (p profile) filter() ([]bpf.Instruction, error) {
 				}
 			}
 			body = append(body, bpf.RetConstant{Val: action}, seccomp.Load(seccomp.OffsetNumber))
-			program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: number, SkipFalse: uint8(len(body))}) //nolint:gosec // a few
+			program = append(program, bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(number), SkipFalse: uint8(len(body))}) //nolint:gosec // a few
 			program = append(program, body...)
 		}
 	}
