@@ -36,15 +36,7 @@ type clientServer struct {
 // Desktop, Claude Code, Cursor, Windsurf and others), servers (Visual Studio Code, mcp.json) or
 // mcp.servers (its settings).
 func readClientConfig(file string) ([]clientServer, error) {
-	text, err := readFile(file, maxClientConfig)
-	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
-	}
-	all, err := parseClientConfig(text)
-	if err != nil {
-		return nil, fmt.Errorf("--config %s: %w", file, err)
-	}
-	return all, nil
+	return readFlag("--config", file, maxClientConfig, parseClientConfig)
 }
 
 func parseClientConfig(text []byte) ([]clientServer, error) {
@@ -56,8 +48,7 @@ func parseClientConfig(text []byte) ([]clientServer, error) {
 		} `json:"mcp"`
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &config); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return nil, fmt.Errorf("invalid JSON at line %d: %w (comments and trailing commas are not allowed)", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), err)
 		}
 		return nil, err

@@ -47,15 +47,7 @@ func (o *declaring) loadScope() (*report.DeclaredScope, error) {
 	if o.scope == "" {
 		return nil, nil
 	}
-	text, err := readFile(o.scope, maxDeclared)
-	if err != nil {
-		return nil, fmt.Errorf("--scope: %w", err)
-	}
-	allow, err := parseScope(text)
-	if err != nil {
-		return nil, fmt.Errorf("--scope %s: %w", o.scope, err)
-	}
-	return allow, nil
+	return readFlag("--scope", o.scope, maxDeclared, parseScope)
 }
 
 var errKeys = errors.New("want the keys egress, readPaths, writePaths, exec and listen, each with a list")

@@ -29,6 +29,18 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
+// readFlag reads and parses the file of a flag.
+func readFlag[T any](flag, name string, limit int64, parse func(text []byte) (T, error)) (value T, err error) {
+	text, err := readFile(name, limit)
+	if err != nil {
+		return value, fmt.Errorf("%s: %w", flag, err)
+	}
+	if value, err = parse(text); err != nil {
+		return value, fmt.Errorf("%s %s: %w", flag, name, err)
+	}
+	return value, nil
+}
+
 // maxSource bounds a report in bytes, including the API object around it.
 const maxSource = 4 << 20
 

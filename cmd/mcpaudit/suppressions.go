@@ -18,15 +18,7 @@ func (o *judging) loadSuppressions(now time.Time) ([]report.Suppression, error) 
 	if o.suppressions == "" {
 		return nil, nil
 	}
-	b, err := readFile(o.suppressions, maxSuppressionsFile)
-	if err != nil {
-		return nil, fmt.Errorf("--suppressions: %w", err)
-	}
-	all, err := parseSuppressions(b, now)
-	if err != nil {
-		return nil, fmt.Errorf("--suppressions %s: %w", o.suppressions, err)
-	}
-	return all, nil
+	return readFlag("--suppressions", o.suppressions, maxSuppressionsFile, func(text []byte) ([]report.Suppression, error) { return parseSuppressions(text, now) })
 }
 
 func parseSuppressions(b []byte, now time.Time) ([]report.Suppression, error) {

@@ -61,13 +61,9 @@ Exit codes:
 // image.
 func (o *verifying) check(name string) (statement.Statement, error) {
 	var none statement.Statement
-	public, err := readFile(o.key, statement.MaxEnvelopeBytes)
+	key, err := readFlag("--key", o.key, statement.MaxEnvelopeBytes, statement.ReadPublicKey)
 	if err != nil {
-		return none, fmt.Errorf("--key: %w", err)
-	}
-	key, err := statement.ReadPublicKey(public)
-	if err != nil {
-		return none, fmt.Errorf("--key %s: %w", o.key, err)
+		return none, err
 	}
 	var image statement.Image
 	if o.image != "" {
