@@ -24,8 +24,6 @@ func (s *session) wait(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 	began := s.now()
 	progress := s.progress(place(audit))
 	defer progress.end()
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
 	for {
 		now, err := a.audit(ctx, audit.Name)
 		elapsed := s.now().Sub(began)
@@ -41,10 +39,8 @@ func (s *session) wait(ctx context.Context, a *api, audit *v1alpha1.MCPServerAud
 		default:
 			progress.show(currentStep(now, elapsed), elapsed)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
+		if err := sleep(ctx, pollInterval); err != nil {
+			return nil, err
 		}
 	}
 }
