@@ -150,8 +150,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	review, err := h.read(w, r)
 	if err != nil {
-		var f failure
-		if !errors.As(err, &f) {
+		f, ok := errors.AsType[failure](err)
+		if !ok {
 			f = failure{malformed, http.StatusBadRequest, err}
 		}
 		h.Metrics.Failed(f.cause)

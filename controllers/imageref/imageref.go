@@ -172,8 +172,7 @@ func (r *Resolver) question(ctx context.Context, image string, pullSecrets []cor
 		return fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err()) // we gave up, the registry did not fail
 	}
 	silent = isSilence(err)
-	var failed *failure
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*failure](err); ok {
 		log.FromContext(ctx).V(1).Info("Registry gave no answer that could be used", "registry", registry, "cause", excerpt.Line(failed.cause.Error(), maxCause))
 	}
 	return err

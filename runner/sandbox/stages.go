@@ -277,8 +277,7 @@ func first(args []string) (int, error) {
 }
 
 func code(cmd *exec.Cmd, err error) (int, error) {
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return 0, err
 	}
 	return cmd.ProcessState.ExitCode(), nil

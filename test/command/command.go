@@ -47,7 +47,7 @@ func Output(ctx context.Context, dir, name string, args ...string) (string, erro
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("run %s: %w: %s", filepath.Base(name), err, strings.TrimSpace(string(exit.Stderr)))
 	}
 	if err != nil {

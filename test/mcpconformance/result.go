@@ -51,8 +51,7 @@ func (s suite) run(ctx context.Context, args ...string) (map[string]result, erro
 	ctx, cancel := context.WithTimeout(ctx, suiteTimeout)
 	defer cancel()
 	said, err := exec.CommandContext(ctx, s.node, slices.Concat([]string{s.script}, args, []string{"--output-dir", dir})...).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	results, err := read(dir)

@@ -97,8 +97,7 @@ func (r *running) run(ctx context.Context, s *session, command []string) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout) // even after Ctrl-C
 	defer cancel()
 	if failed := a.delete(last, created); failed != nil && !errors.Is(failed, errAbsent) {
-		var exit cli.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[cli.ExitError](err); ok {
 			err = exit.Err // the exit code of the failed deletion takes precedence
 		}
 		return errors.Join(err, fmt.Errorf("audit %s was not deleted: %w; delete it with kubectl delete mcpserveraudit %s -n %s",

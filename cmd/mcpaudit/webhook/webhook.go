@@ -142,7 +142,7 @@ func (c Client) attempt(ctx context.Context, client *http.Client, d Delivery) (i
 
 // withoutURL unwraps an error of net/http, which contains the URL and its secrets.
 func withoutURL(err error) error {
-	if wrapped := new(url.Error); errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err
@@ -151,12 +151,12 @@ func withoutURL(err error) error {
 // retryable reports whether another attempt may succeed; not after a rejected certificate or
 // request.
 func retryable(err error) bool {
-	if r := new(refusal); errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.status == http.StatusTooManyRequests || r.status == http.StatusRequestTimeout || r.status >= 500 && r.status != http.StatusNotImplemented
 	}
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	return !errors.As(err, &certificate) && !errors.As(err, &record)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	return !untrusted && !plain
 }
 
 // after parses Retry-After (RFC 9110, 10.2.3): seconds or a date; -1 for anything else.
@@ -172,7 +172,7 @@ func (c Client) after(text string) time.Duration {
 
 // pause returns how long to wait after an attempt, counted from 0.
 func (c Client) pause(attempt int, err error) time.Duration {
-	if r := new(refusal); errors.As(err, &r) && r.after >= 0 {
+	if r, ok := errors.AsType[*refusal](err); ok && r.after >= 0 {
 		return r.after
 	}
 	jitter := rand.Float64
