@@ -3,13 +3,13 @@ package places
 import (
 	"path"
 	"strings"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // scripted are programs whose configuration names what they run, or that load files from their directories:
 // debuggers, pagers, editors, terminals, mail, desktops, and tools for files, clusters and versions.
-var scripted = func() map[string]bool {
-	all := map[string]bool{}
-	for _, program := range strings.Fields(`
+var scripted = words.SetOf(strings.Fields(`
 		gdb lldb rr valgrind strace ripgrep bat fzf delta less most lesskey mc nano micro joe jed vis kate geany lite-xl textadept
 		blender libreoffice gimp inkscape krita darktable scribus freecad obs-studio vlc kodi mpd ncmpcpp cmus yt-dlp youtube-dl aria2 calibre
 		thunderbird evolution claws-mail aerc neomutt alot offlineimap isync newsboat irssi weechat hexchat profanity rtorrent qbittorrent deluge
@@ -18,11 +18,7 @@ var scripted = func() map[string]bool {
 		hyper warp-terminal autokey espanso sxhkd xbindkeys dunst mako swaync eww conky picom redshift gammastep swayidle hypridle xscreensaver
 		feh sxiv imv zathura nautilus nemo thunar caja pcmanfm krusader vifm nnn broot joshuto xplr navi gnuplot maxima sage spyder jetbrains
 		gnome-shell plasma kwin cinnamon mate xmonad dwm qtile herbstluftwm fluxbox icewm enlightenment lxsession labwc river niri wayfire
-		mozilla librewolf elvish oil murex virtualenvs ptpython irb pry opam stack cabal lein clojure rebar3 mix octave scilab texmf`) {
-		all[program] = true
-	}
-	return all
-}()
+		mozilla librewolf elvish oil murex virtualenvs ptpython irb pry opam stack cabal lein clojure rebar3 mix octave scilab texmf`)...)
 
 // configuredProgram returns the program of that table to whose configuration a path belongs, by convention: .NAMErc,
 // .NAME, .NAME/ and, in the XDG base directories, .config/NAME/ and .local/share/NAME/; "" for none.
