@@ -45,5 +45,5 @@ func others(group []report.Finding) string {
 	for _, f := range group[1:] {
 		names = append(names, f.Capability.String())
 	}
-	return fmt.Sprintf("the same of %d more: %s", len(names), shorten(strings.Join(names, ", "), maxOthers))
+	return fmt.Sprintf("the same of %d more: %s", len(names), report.Cut(strings.Join(names, ", "), maxOthers))
 }

@@ -54,11 +54,11 @@ func badgeText(r report.Report) (text, colour string) {
 	why := unseen(r)
 	switch {
 	case r.Verdict == report.VerdictFail && unexplained(r):
-		return "fail: " + Escape(shorten(string(r.Reason), 40)), badgeRed
+		return "fail: " + Escape(report.Cut(string(r.Reason), 40)), badgeRed
 	case r.Verdict == report.VerdictFail:
 		return "fail: " + report.Count(report.Counting(r.Findings)).String(), badgeRed
 	case why != nil:
-		return "inconclusive: " + Escape(shorten(string(why.Reason), 40)), badgeGrey
+		return "inconclusive: " + Escape(report.Cut(string(why.Reason), 40)), badgeGrey
 	case r.Assurance.Level == report.AssuranceFull:
 		return "pass", badgeGreen
 	}

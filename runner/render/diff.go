@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -54,14 +53,7 @@ func (d Difference) Same() (same, known bool) {
 
 // DifferenceJSON writes a difference for programs.
 func DifferenceJSON(w io.Writer, d Difference) error {
-	b, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode difference: %w", err)
-	}
-	if _, err := w.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("write difference: %w", err)
-	}
-	return nil
+	return writeJSON(w, d, "difference")
 }
 
 // DifferenceTable writes a difference for people. colour adds ANSI colours.

@@ -22,7 +22,7 @@ func (p *page) assurance(a report.Assurance) {
 	}
 	p.line("Assurance %s, of %s", Escape(string(a.Level)), Escape(a.Basis()))
 	for _, why := range a.Because {
-		p.line("%s%s", indent, Escape(shorten(why, 240)))
+		p.line("%s%s", indent, Escape(report.Cut(why, 240)))
 	}
 }
 
@@ -76,7 +76,7 @@ func (p *page) standsOut(rows []report.CapabilityCoverage) {
 			continue
 		}
 		if shown++; shown <= maxRows {
-			p.line("%s%s: %s", indent, Escape(shorten(report.Capability{Kind: row.Kind, Name: row.Name}.String(), 80)), Escape(why))
+			p.line("%s%s: %s", indent, Escape(report.Cut(report.Capability{Kind: row.Kind, Name: row.Name}.String(), 80)), Escape(why))
 		}
 	}
 	if more := shown - maxRows; more > 0 {
@@ -110,8 +110,8 @@ func (p *page) reached(outputs []report.Output) {
 			p.line("")
 			p.line("What it answered to values that it had offered itself (all answers: -o json)")
 		}
-		p.line("  %s, %s", Escape(o.Capability.String()), Escape(shorten(strings.Join(o.Origins, ", "), 160)))
-		p.line("    %-8s %s", strings.ToLower(string(o.Kind)), Escape(shorten(strings.Join(strings.Fields(o.Text), " "), 200)))
+		p.line("  %s, %s", Escape(o.Capability.String()), Escape(report.Cut(strings.Join(o.Origins, ", "), 160)))
+		p.line("    %-8s %s", strings.ToLower(string(o.Kind)), Escape(report.Cut(strings.Join(strings.Fields(o.Text), " "), 200)))
 	}
 	if more := shown - maxReached; more > 0 {
 		p.line("  and %d more", more)

@@ -17,7 +17,7 @@ func (p *page) exposure(r report.Report) {
 	}
 	p.line("Exposure  %s", Escape(exposed(*r.Exposure, r.Verdict)))
 	for _, item := range r.Exposure.Items[:min(len(r.Exposure.Items), maxExposures)] {
-		p.line("%s%s: %s", indent, Escape(shorten(item.Capability.String(), 80)), Escape(enables(item)))
+		p.line("%s%s: %s", indent, Escape(report.Cut(item.Capability.String(), 80)), Escape(enables(item)))
 	}
 	if more := len(r.Exposure.Items) + r.Exposure.Dropped - maxExposures; more > 0 {
 		p.line("%sand %d more", indent, more)
@@ -47,10 +47,10 @@ func exposed(e report.Exposure, verdict report.Verdict) string {
 func enables(item report.ExposureItem) string {
 	text := family(string(item.Kind)) + ", " + string(item.Reach)
 	if item.Argument != "" {
-		text += " by " + shorten(item.Argument, 120)
+		text += " by " + report.Cut(item.Argument, 120)
 	}
 	if item.Bound != "" {
-		text += ", " + shorten(item.Bound, 160)
+		text += ", " + report.Cut(item.Bound, 160)
 	}
 	if item.Basis == report.BasisDeclared {
 		text += " (declared, not seen)"

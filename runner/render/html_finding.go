@@ -42,7 +42,7 @@ func judge(r report.Report, f report.Finding) judged {
 		j.Clauses, j.More = j.Clauses[:maxClausesShown], more
 	}
 	if !f.ExceedsScope {
-		j.Described = shorten(described(r.Manifest, f.Capability), maxDescribed)
+		j.Described = report.Cut(described(r.Manifest, f.Capability), maxDescribed)
 	}
 	if len(f.Evidence) > 0 {
 		j.First, j.Rest = f.Evidence[:1], f.Evidence[1:]

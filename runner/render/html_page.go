@@ -130,7 +130,7 @@ func calledBy(s report.ServerRun) string {
 	if s.Name != "" {
 		return strings.TrimSpace(s.Name + " " + s.Version)
 	}
-	return shorten(strings.TrimSpace(strings.Join(s.Command, " ")+s.URL), 160)
+	return report.Cut(strings.TrimSpace(strings.Join(s.Command, " ")+s.URL), 160)
 }
 
 // circumstances says how the server was audited.

@@ -149,7 +149,7 @@ func (m *markdown) evidence(findings []report.Finding) {
 }
 
 // brief escapes a text and cuts it to a length.
-func brief(text string, most int) string { return shorten(Escape(text), most) }
+func brief(text string, most int) string { return report.Cut(Escape(text), most) }
 
 // were returns "1 line is", "2 lines are".
 func were(n int, noun string) string {

@@ -47,7 +47,7 @@ func unexplained(r report.Report) bool {
 // serverName returns a server's name in one word.
 func serverName(r report.Report) string {
 	name := cmp.Or(r.Server.Name, strings.Join(r.Server.Command, " "), r.Server.URL, "an MCP server without a name")
-	return Escape(shorten(name, 160))
+	return Escape(report.Cut(name, 160))
 }
 
 // rulesPage is the page that explains the rules.

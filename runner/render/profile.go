@@ -89,7 +89,7 @@ func (p *page) effect(verb, what, how, failure string, count int) {
 	if count > 1 {
 		how += fmt.Sprintf(" x%d", count)
 	}
-	p.line("    %-8s %s  [%s]", verb, Escape(shorten(what, 160)), Escape(how))
+	p.line("    %-8s %s  [%s]", verb, Escape(report.Cut(what, 160)), Escape(how))
 }
 
 func bracket(address string) string {

@@ -27,7 +27,7 @@ func (p *page) captures(all []report.Capture) {
 		if c.Opaque {
 			what = "encrypted for somebody else: not known what"
 		}
-		p.line("  %-8s %s  %s  [%s, %s]", Escape(c.Protocol), Escape(shorten(destination(c), 100)), Escape(shorten(what, 160)),
+		p.line("  %-8s %s  %s  [%s, %s]", Escape(c.Protocol), Escape(report.Cut(destination(c), 100)), Escape(report.Cut(what, 160)),
 			Escape(c.Capability.String()), size(c.Bytes))
 	}
 	if more := len(all) - maxCaptures; more > 0 {
@@ -63,7 +63,7 @@ func size(n int64) string {
 // gaps shows what the audit could not see.
 func (p *page) gaps(all []report.Gap) {
 	for _, g := range all {
-		p.line("Not seen  %s", Escape(shorten(g.Detail, 240)))
+		p.line("Not seen  %s", Escape(report.Cut(g.Detail, 240)))
 	}
 }
 
@@ -89,7 +89,7 @@ func (p *page) noise(all []report.Noise) {
 		}
 		p.line("  %s", Escape(n.Reason))
 		for _, s := range n.Samples[:min(len(n.Samples), maxSamples)] {
-			p.line("    %s", Escape(shorten(s, 160)))
+			p.line("    %s", Escape(report.Cut(s, 160)))
 		}
 		if len(n.Samples) > maxSamples {
 			p.line("    and more")

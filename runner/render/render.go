@@ -14,13 +14,15 @@ import (
 )
 
 // JSON writes the report, indented, with a newline at its end.
-func JSON(w io.Writer, r report.Report) error {
-	b, err := json.MarshalIndent(r, "", "  ")
+func JSON(w io.Writer, r report.Report) error { return writeJSON(w, r, "report") }
+
+func writeJSON(w io.Writer, value any, what string) error {
+	b, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode report: %w", err)
+		return fmt.Errorf("encode %s: %w", what, err)
 	}
 	if _, err := w.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("write report: %w", err)
+		return fmt.Errorf("write %s: %w", what, err)
 	}
 	return nil
 }
@@ -92,7 +94,7 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\
 func (p *page) header(r report.Report) {
 	name := r.Server.Name
 	if name == "" {
-		name = shorten(strings.TrimSpace(strings.Join(r.Server.Command, " ")+r.Server.URL), 160)
+		name = report.Cut(strings.TrimSpace(strings.Join(r.Server.Command, " ")+r.Server.URL), 160)
 	}
 	of := Escape(strings.TrimSpace(name + " " + r.Server.Version))
 	with := []string{strings.TrimSpace(r.Tracer.Name + " " + r.Tracer.Version)}
@@ -159,14 +161,14 @@ func (p *page) finding(group []report.Finding) {
 	}
 	p.line("%s%s", indent, Escape(where(f)))
 	for _, e := range f.Evidence {
-		text := shorten(e.Detail, 240)
+		text := report.Cut(e.Detail, 240)
 		if e.PID != 0 {
 			text = fmt.Sprintf("%s pid %d: %s", e.Time.Format("15:04:05.000000"), e.PID, text)
 		}
 		p.line("%s%s", indent, Escape(text))
 	}
 	if f.Mitigation != "" {
-		p.line("%smitigation: %s", indent, Escape(shorten(f.Mitigation, 300)))
+		p.line("%smitigation: %s", indent, Escape(report.Cut(f.Mitigation, 300)))
 	}
 }
 
@@ -189,9 +191,6 @@ func where(f report.Finding) string {
 		return "during a call of " + f.Capability.String()
 	}
 }
-
-// shorten cuts a text to some lines of a terminal, in bytes; the JSON has all of it.
-func shorten(s string, most int) string { return report.Cut(s, most) }
 
 func (p *page) problems(r report.Report) {
 	for _, e := range r.Errors {

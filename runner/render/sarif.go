@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -50,14 +49,7 @@ type sarifServer struct {
 // A report is within GitHub's limits by its own caps: at most 256 findings of 25,000,
 // 4 steps of evidence of 10,000 for each, 256 KiB of 10 MB.
 func SARIF(w io.Writer, r report.Report) error {
-	b, err := json.MarshalIndent(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{sarifRunOf(r)}}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode SARIF: %w", err)
-	}
-	if _, err := w.Write(append(b, '\n')); err != nil {
-		return fmt.Errorf("write SARIF: %w", err)
-	}
-	return nil
+	return writeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{sarifRunOf(r)}}, "SARIF")
 }
 
 func sarifRunOf(r report.Report) sarifRun {
@@ -81,7 +73,7 @@ func orUnknown(text string) string {
 	if text == "" {
 		return "unknown"
 	}
-	return sarifPlain(shorten(text, 128))
+	return sarifPlain(report.Cut(text, 128))
 }
 
 var (
@@ -99,7 +91,7 @@ func semantic(version string) string {
 
 // sarifCategory returns a name for use in an id: GitHub takes the part before the last
 // slash for the category, which tells the audits of two servers apart.
-func sarifCategory(name string) string { return outside.ReplaceAllString(shorten(name, 100), "-") }
+func sarifCategory(name string) string { return outside.ReplaceAllString(report.Cut(name, 100), "-") }
 
 func sarifAuditOf(r report.Report) sarifAudit {
 	failOn := string(r.FailOn)

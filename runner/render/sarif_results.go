@@ -105,7 +105,7 @@ func (s *sarifSource) evidence(f report.Finding) []sarifCodeFlow {
 	var steps []sarifFlowLocation
 	for _, e := range f.Evidence {
 		at := s.location(f.Capability)
-		text := shorten(e.Detail, 512)
+		text := report.Cut(e.Detail, 512)
 		if e.PID != 0 {
 			text = fmt.Sprintf("pid %d: %s", e.PID, text)
 		}

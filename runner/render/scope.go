@@ -60,20 +60,20 @@ func (p *page) declared(clauses []report.ScopeClause) {
 // String returns a text such as "may use the network: tool fetch, tool search and 4 more". A
 // single owner's sentence is quoted.
 func (m *meaning) String() string {
-	text := shorten(m.means, 160)
+	text := report.Cut(m.means, 160)
 	if m.source == report.ScopeSpec {
 		return text
 	}
 	var owners []string
 	for _, of := range m.of[:min(len(m.of), maxOwners)] {
-		owners = append(owners, shorten(owner(of), 60))
+		owners = append(owners, report.Cut(owner(of), 60))
 	}
 	text += ": " + strings.Join(owners, ", ")
 	if more := len(m.of) - maxOwners; more > 0 {
 		return text + fmt.Sprintf(" and %d more", more)
 	}
 	if len(m.of) == 1 && m.source == report.ScopeText && m.quote != "" {
-		return text + fmt.Sprintf(" (%q)", shorten(m.quote, 100))
+		return text + fmt.Sprintf(" (%q)", report.Cut(m.quote, 100))
 	}
 	return text
 }
