@@ -27,7 +27,7 @@ const (
 	// sessionTimeout bounds one session, maxSaid the kept end of stderr in bytes.
 	sessionTimeout = 2 * time.Minute
 	maxSaid        = 4096
-	// probeRounds is how often the probe calls all tools; most servers have one.
+	// probeRounds bounds the calls of each tool; most servers have one tool.
 	probeRounds = 10
 	// maxAudited bounds the sessions with the waits of an audit, which take seconds each.
 	maxAudited = 3

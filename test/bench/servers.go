@@ -45,15 +45,8 @@ func nodeServer(ctx context.Context, dir string) (launch, error) {
 	if err != nil {
 		return launch{}, err
 	}
-	cache, err := command.Cache("bench")
+	modules, err := prepare(ctx, dir, command.NodeModules, "node")
 	if err != nil {
-		return launch{}, err
-	}
-	modules, err := command.NodeModules(ctx, cache, filepath.Join(sources, "node"))
-	if err != nil {
-		return launch{}, err
-	}
-	if err := copySources(dir); err != nil {
 		return launch{}, err
 	}
 	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
@@ -66,22 +59,23 @@ func pythonServer(ctx context.Context, dir string) (launch, error) {
 	if _, err := os.Stat(command.Python); err != nil {
 		return launch{}, err
 	}
-	cache, err := command.Cache("bench")
+	packages, err := prepare(ctx, dir, command.PythonPackages, "python/requirements.txt")
 	if err != nil {
-		return launch{}, err
-	}
-	packages, err := command.PythonPackages(ctx, cache, filepath.Join(sources, "python", "requirements.txt"))
-	if err != nil {
-		return launch{}, err
-	}
-	if err := copySources(dir); err != nil {
 		return launch{}, err
 	}
 	return launch{command: []string{command.Python, "python/honest.py"}, env: []string{"PYTHONPATH=" + packages}, dir: dir}, nil
 }
 
-// copySources keeps what an interpreter writes beside its sources out of the tree.
-func copySources(dir string) error { return os.CopyFS(dir, os.DirFS(sources)) }
+// prepare installs the packages that a file or a folder of the sources lists, and returns where. It copies the sources to
+// dir, because interpreters write beside them.
+func prepare(ctx context.Context, dir string, install func(ctx context.Context, cache, list string) (string, error), list string) (string, error) {
+	cache, err := command.Cache("bench")
+	if err != nil {
+		return "", err
+	}
+	packages, err := install(ctx, cache, filepath.Join(sources, list))
+	return packages, errors.Join(err, os.CopyFS(dir, os.DirFS(sources)))
+}
 
 // stageOpens runs this program as a server that opens a file opensPerCall times in each call.
 const (
