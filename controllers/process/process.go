@@ -66,7 +66,7 @@ func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
-	opts.Scheme, opts.Metrics, opts.HealthProbeBindAddress = scheme, s.MetricsOptions(), s.Probes
+	opts.Scheme, opts.Metrics, opts.HealthProbeBindAddress = scheme, s.metricsOptions(), s.Probes
 	opts.GracefulShutdownTimeout = new(shutdownTimeout)
 	manager, err := ctrl.NewManager(config, opts)
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Settings) NewManager(opts ctrl.Options) (ctrl.Manager, error) {
 	return manager, nil
 }
 
-// MetricsOptions configures the metrics server.
-func (s *Settings) MetricsOptions() metricsserver.Options {
+// metricsOptions configures the metrics server.
+func (s *Settings) metricsOptions() metricsserver.Options {
 	served := metricsserver.Options{BindAddress: s.Metrics}
 	if s.MetricsSecure {
 		served.SecureServing, served.CertDir, served.FilterProvider = true, s.MetricsCerts, metrics.Access

@@ -24,9 +24,9 @@ const (
 	statusFD  = 4 // a text says why the exec failed, end of file that it succeeded
 )
 
-// Gated returns the Spawn of an audit Pod: it starts the process that becomes
+// gated returns the Spawn of an audit Pod: it starts the process that becomes
 // the server (self run with args) early, so that a tracer can attach to it.
-func Gated(self string, args []string) Spawn {
+func gated(self string, args []string) Spawn {
 	return func(stdio []*os.File, env, arguments []string) (*StartBarrier, error) {
 		barrierRead, barrierWrite, err := os.Pipe()
 		if err != nil {

@@ -83,7 +83,7 @@ func Serve(ctx context.Context, socket, self string, args []string) (int, error)
 	if err != nil {
 		return ExitOrphaned, err
 	}
-	return Supervise(conn, Gated(self, args)), nil
+	return Supervise(conn, gated(self, args)), nil
 }
 
 // Dial connects the shim to the runner, which may still be starting: it retries
