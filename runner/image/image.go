@@ -33,7 +33,7 @@ const (
 type Image struct {
 	// Name is the image's in its registry, or a path, and Tag the one that it was found by; "" for a digest or a path.
 	Name, Tag string
-	// Digest is that of the platform's manifest. An archive of an older "docker save" has none: there it is that of the
+	// Digest of the platform's manifest. An archive of an older "docker save" has none: there it is that of the
 	// config, which Docker shows as the image's ID.
 	Digest string
 	// Root is the directory with its files.

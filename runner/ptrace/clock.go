@@ -24,7 +24,7 @@ type clock struct {
 	// lags behind by some ticks.
 	stamps int64
 	// from and resume are when the clock last stopped and when it goes on, in true nanoseconds after the server
-	// began; held is how long it has stood still in all.
+	// began; held is the sum of these pauses.
 	from, resume, held int64
 	// fast is when Clock began to apply, in true nanoseconds after the server began; 0 before that.
 	fast int64

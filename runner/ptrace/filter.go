@@ -74,7 +74,7 @@ func filter(traced []uint32) ([]bpf.Instruction, error) {
 	return append(program, search(spans(traced))...), err
 }
 
-// decision is what the filter does with a call.
+// decision says how the filter treats a call.
 type decision int
 
 const (

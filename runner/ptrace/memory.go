@@ -115,8 +115,8 @@ func (p *printer) address(b []byte, k *task, addr, size uint64) []byte {
 	return appendSockaddr(b, raw)
 }
 
-// vector appends an array of struct iovec (readv(2)). limit is how many of the
-// bytes that it points to were used; -1 for all.
+// vector appends an array of struct iovec (readv(2)). limit counts the used bytes of
+// those that it points to; -1 for all.
 func (p *printer) vector(b []byte, k *task, addr, count uint64, limit int64) []byte {
 	var raw [16]byte
 	if count > 0 && p.peek(k, addr, raw[:]) < len(raw) {

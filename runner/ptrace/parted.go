@@ -9,7 +9,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// hurry is how many times faster time goes once the client has left. What a server puts off until nobody seems to look
+// hurry multiplies the speed of time once the client has left. What a server puts off until nobody seems to look
 // then happens within the moments that it is given to end: 20,000 half seconds are almost three hours.
 const hurry = 20_000
 

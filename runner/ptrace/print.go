@@ -22,7 +22,7 @@ type printer struct {
 	at   uint64
 	text []byte
 	cut  bool
-	// payload is how many bytes of the call may still be printed.
+	// payload counts the bytes of the call that may still be printed.
 	payload int
 	// unread: not all of the memory that the arguments point to could be read.
 	unread bool

@@ -16,7 +16,7 @@ type task struct {
 	arguments [6]uint64
 	// waits holds the timeout that the call asked for, if we shortened it; nil otherwise.
 	waits *wait
-	// stops is how often we have stopped it.
+	// stops counts how often we have stopped it.
 	stops int64
 	// entered is when it entered the call, in nanoseconds since the epoch.
 	entered int64
@@ -42,7 +42,7 @@ func (t *task) processID() int {
 	return t.process
 }
 
-// maxHead is how much room for a head a task keeps, in bytes.
+// maxHead bounds the buffer that a task keeps for its head, in bytes.
 const maxHead = 4 << 10
 
 // show notes that the head is in the trace. There may be many tasks, so none

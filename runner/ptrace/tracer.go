@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// flushDelay is how long a line may wait to be written: less than its reader
+	// flushDelay bounds the wait of a line to be written: less than its reader
 	// waits between two looks at the file.
 	flushDelay = 2 * time.Millisecond
-	// endPatience is how long the end may wait for what is being handled.
+	// endPatience bounds the wait at the end for what is being handled.
 	endPatience = time.Second
 	// maxBuffered bounds the lines that wait, in bytes.
 	maxBuffered = 256 << 10

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// attachTimeout is how long the tracer may take to seize every thread.
+	// attachTimeout bounds the time in which the tracer seizes every thread.
 	attachTimeout = 10 * time.Second
-	// attempts is how often strace gets that time: it lists the threads once, and misses
+	// attempts bounds the starts of strace, each with that time: it lists the threads once, and misses
 	// one that a thread begins before it is seized itself. Our own tracer misses none, and
 	// is not told to detach: its tracees would end with it.
 	attempts = 3

@@ -14,7 +14,7 @@ import (
 type Clock struct {
 	// Forward is added to dates. Timers do not change.
 	Forward time.Duration
-	// Rate is how many times faster all clocks and timers go for the true time For. Afterwards they
+	// Rate multiplies the speed of all clocks and timers for the true time For. Afterwards they
 	// continue from where they are, at normal speed.
 	Rate int64
 	For  time.Duration

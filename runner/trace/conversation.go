@@ -222,7 +222,7 @@ func (d *decoder) written(c *call, inode uint64) {
 	}
 }
 
-// message is what one send or receive carried.
+// message holds the data of one send or receive.
 type message struct {
 	// address as printed; nil when there was none.
 	address []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
-// MaxData is how many bytes of a payload the tracer prints.
+// MaxData bounds what the tracer prints of a payload, in bytes.
 const MaxData = 4096
 
 // Bounds on what a hostile server can make the decoder remember.
@@ -40,7 +40,7 @@ type Stats struct {
 	Unplaced int
 	// Blinded counts calls whose arguments the tracer could not read.
 	Blinded int
-	// Alive is how many processes and threads of the server have not been seen
+	// Alive counts the processes and threads of the server that have not been seen
 	// to end. Not 0 after the trace has ended: the tracer went first.
 	Alive int
 	// KilledDaemons counts processes that the server had left behind and that
@@ -48,7 +48,7 @@ type Stats struct {
 	KilledDaemons int
 	// Begun: the server's own first execve was seen.
 	Begun bool
-	// At is how far the conversation had come at the end.
+	// At is the position of the conversation at the end.
 	At Position
 	// Overflow: the trace was longer than Config.MaxBytes, and was given up.
 	Overflow bool

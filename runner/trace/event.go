@@ -207,8 +207,8 @@ type Socket struct {
 	Path string
 }
 
-// Position is how far the conversation on stdin and stdout had come, in bytes that
-// the server had read and written, counted over all its processes by pipe inode.
+// Position counts the bytes of the conversation that the server had read from stdin and
+// written to stdout, over all its processes, by pipe inode.
 // Requests are sent one at a time, so a position identifies the request in flight,
 // whatever the clocks say.
 type Position struct {

@@ -22,7 +22,7 @@ var (
 		`|(?:tr [\w\\'" -]+|strings)(?: <)? ?` + ofProcesses + `)$`)
 	selects = lazyregexp.New(`^(?:[ef]?grep(?: -(?:[zaoshEwx]+|-text|-null-data|-max-count=\d+|z?a?m ?\d+))* ['"]?\^` + ofSession + `=['"]?|sed -z?n ['"]s/\^` + ofSession + `=//p['"])(?: ` + ofProcesses + `)?$`)
 	after   = lazyregexp.New(`^(?:(?:cut|head|tail|tr|sort|uniq)(?: [\w\\'"= ,.:-]*)?|sed(?: -[neE])? ['"]s/\^?` + ofSession + `=//p?['"])$`)
-	// byZero is how grep and sed tell variables apart by themselves.
+	// byZero matches the options by which grep and sed split variables themselves.
 	byZero = lazyregexp.New(` -(?:[a-zE]*z|-null-data\b)`)
 	// expanded are words that a shell replaces by ids of users and processes, silenced what hides errors.
 	expanded = lazyregexp.New(`\$\((?:id -u|whoami|(?:pgrep|pidof) [\w $-]+)\)|\$(?:USER|UID)\b`)

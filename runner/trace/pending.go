@@ -16,8 +16,8 @@ import (
 // maxWatched bounds the processes that Pending looks at.
 const maxWatched = 256
 
-// looks is how often Pending looks at a busy server, lookInterval apart: one that polls
-// every few milliseconds is found waiting in between.
+// Pending looks at a busy server several times, so that one that polls every few milliseconds
+// is found waiting in between.
 const (
 	looks        = 5
 	lookInterval = 2 * time.Millisecond

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/places"
 )
 
-// endpoint is what is known of a socket. Sockets are identified by their
+// endpoint describes a socket. Sockets are identified by their
 // decoration: for those in its own network namespace strace knows the addresses
 // (and remembers them, even if they have changed since), for others only the
 // inode.

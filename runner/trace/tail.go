@@ -16,9 +16,9 @@ const (
 	// maxLine is the longest line that is kept. strace prints at most 4096
 	// bytes of a string, in at most 16 KiB, but any number of them in a vector.
 	maxLine = 8 << 20
-	// releaseStep is how much of the file is read between two releases.
+	// releaseStep is the number of bytes read between two releases.
 	releaseStep = 4 << 20
-	// pollInterval is how often the end of the file is read.
+	// pollInterval is the pause between two reads at the end of the file.
 	pollInterval = 5 * time.Millisecond
 )
 
