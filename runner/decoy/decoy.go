@@ -10,6 +10,7 @@ package decoy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -147,10 +148,7 @@ func (s Set) plantBelow(base, dir string, access Access) error {
 		return fmt.Errorf("plant decoys: %w", err)
 	}
 	err = s.plant(root, base, access)
-	if closeErr := root.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err = errors.Join(err, root.Close()); err != nil {
 		return fmt.Errorf("plant decoys: %w", err)
 	}
 	return nil

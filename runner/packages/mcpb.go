@@ -171,10 +171,7 @@ func extract(entry *zip.File, dir string, most int64) (int64, error) {
 		return 0, err
 	}
 	n, err := io.Copy(to, io.LimitReader(from, most+1))
-	if closeErr := to.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && n > most {
+	if err = errors.Join(err, to.Close()); err == nil && n > most {
 		err = fmt.Errorf("it has more than %d bytes", int64(maxBundleBytes))
 	}
 	return n, err
