@@ -10,7 +10,7 @@ import (
 
 // Clocks for the launches at another time. Together with the true time, they call the server on a working day that is
 // the first of a month, at night on a weekend day that is the last of one, on an afternoon in the middle of one, and
-// at the turn of a year, because it may act only then.
+// at the turn of a year, in each season, because it may act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
 // ahead. The sinkhole's certificates are valid that long.
@@ -22,11 +22,11 @@ func workday(now time.Time) trace.Clock {
 	return trace.Clock{Forward: then.Sub(now)}
 }
 
-// weekend returns a clock that shows a weekend day that is the last of a month, more than a day ahead, between three
-// and five at night in central Europe, the location of that launch's client.
+// weekend returns a clock that shows the next weekend day from July on that is the last of a month, more than a day
+// ahead, between three and five at night in central Europe, the location of that launch's client.
 func weekend(now time.Time) trace.Clock {
 	now = now.UTC()
-	then := time.Date(now.Year(), now.Month(), now.Day()+1, 2, 10, 0, 0, time.UTC)
+	then := nextFrom(time.July, now, 2, 10)
 	for !free(then) || then.AddDate(0, 0, 1).Day() != 1 {
 		then = then.AddDate(0, 0, 1)
 	}
@@ -34,14 +34,24 @@ func weekend(now time.Time) trace.Clock {
 }
 
 // afternoon returns a clock that shows an afternoon in America, the location of that launch's client, on a Tuesday,
-// Wednesday or Thursday in the middle of a month, more than a day ahead.
+// Wednesday or Thursday in the middle of April, more than a day ahead.
 func afternoon(now time.Time) trace.Clock {
 	now = now.UTC()
-	then := time.Date(now.Year(), now.Month(), now.Day()+2, 19, 25, 0, 0, time.UTC)
+	then := nextFrom(time.April, now, 19, 25)
 	for then.Weekday() < time.Tuesday || then.Weekday() > time.Thursday || then.Day() < 11 || then.Day() > 20 {
 		then = then.AddDate(0, 0, 1)
 	}
 	return trace.Clock{Forward: then.Sub(now)}
+}
+
+// nextFrom returns a time of day on the first of a month that begins more than a day ahead. All certificates are still
+// valid in the months after it.
+func nextFrom(month time.Month, now time.Time, hour, minute int) time.Time {
+	then := time.Date(now.Year(), month, 1, hour, minute, 0, 0, now.Location())
+	if then.Before(now.AddDate(0, 0, 1)) {
+		then = then.AddDate(1, 0, 0)
+	}
+	return then
 }
 
 // free reports whether a day is on a weekend.

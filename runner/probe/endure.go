@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxRepeats    = 250         // of one target, or of the lists
+	maxRepeats    = 250         // of one target, or of the lists, unless few targets leave time for more
 	maxAllRepeats = 1250        // of all targets
 	maxUnlike     = 64          // different texts of one target
 	slowRepeat    = time.Second // from which a call is too slow to be repeated
@@ -43,10 +43,10 @@ func (s *session) endure(ctx context.Context) {
 	end := time.Now().Add(most)
 	within, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
 	defer cancel()
-	often := min(maxRepeats, maxAllRepeats/(len(all)+1))
+	often, atMost := min(maxRepeats, maxAllRepeats/(len(all)+1)), maxAllRepeats/max(1, len(all))
 	for i, t := range all {
 		share := time.Until(end) / time.Duration(len(all)-i+1)
-		n, err := s.repeat(within, t, often, time.Now().Add(share))
+		n, err := s.repeat(within, t, atMost, time.Now().Add(share))
 		if n < often {
 			s.result.Unendured = append(s.result.Unendured, t.of)
 		}
