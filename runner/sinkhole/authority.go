@@ -27,27 +27,54 @@ const maxCertificates = 1024
 // Authority is the certificate authority of one run. Its key never leaves the
 // process; nothing outside the sandbox ever trusts it.
 type Authority struct {
-	key  *ecdsa.PrivateKey
-	root *x509.Certificate
-	leaf *ecdsa.PrivateKey
+	key, middle, leaf *ecdsa.PrivateKey
+	root              *x509.Certificate
 
-	mu     sync.Mutex
-	minted map[string]*tls.Certificate
+	mu      sync.Mutex
+	minted  map[string]*tls.Certificate
+	issuing map[string]*x509.Certificate // by organization
 }
 
 // organization of the certificates; it does not reveal the audit.
 const organization = "Marlow"
 
+// issuers has who signs the certificates of well-known services (organization and common name), because a program
+// that hides from an audit looks at that.
+var issuers = map[string][2]string{
+	"github.com": {"Sectigo Limited", "Sectigo ECC Domain Validation Secure Server CA"},
+	"google.com": {"Google Trust Services", "WR2"}, "googleapis.com": {"Google Trust Services", "WR2"},
+	"youtube.com": {"Google Trust Services", "WR2"}, "openai.com": {"Google Trust Services", "WR2"},
+	"anthropic.com": {"Google Trust Services", "WR2"}, "cloudflare.com": {"Google Trust Services", "WR2"}, "npmjs.org": {"Google Trust Services", "WR2"},
+	"amazon.com": {"Amazon", "Amazon RSA 2048 M02"}, "amazonaws.com": {"Amazon", "Amazon RSA 2048 M02"}, "cloudfront.net": {"Amazon", "Amazon RSA 2048 M02"},
+	"microsoft.com": {"Microsoft Corporation", "Microsoft Azure RSA TLS Issuing CA 07"}, "azure.com": {"Microsoft Corporation", "Microsoft Azure RSA TLS Issuing CA 07"},
+	"slack.com": {"DigiCert Inc", "DigiCert TLS RSA SHA256 2020 CA1"}, "atlassian.net": {"DigiCert Inc", "DigiCert TLS RSA SHA256 2020 CA1"},
+	"pypi.org": {"GlobalSign nv-sa", "GlobalSign Atlas R3 DV TLS CA 2025 Q3"},
+}
+
+// anyIssuer signs the certificates of the other hosts.
+var anyIssuer = [2]string{"Let's Encrypt", "R11"}
+
+// issuerOf returns who signs the certificate of a host.
+func issuerOf(host string) [2]string {
+	for rest := host; rest != ""; _, rest, _ = strings.Cut(rest, ".") {
+		if issuer, known := issuers[rest]; known {
+			return issuer
+		}
+	}
+	return anyIssuer
+}
+
 // NewAuthority makes an authority.
 func NewAuthority() (*Authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make the authority's key: %w", err)
+	var keys [3]*ecdsa.PrivateKey
+	for i := range keys {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, fmt.Errorf("make the authority's keys: %w", err)
+		}
+		keys[i] = key
 	}
-	leaf, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make the certificates' key: %w", err)
-	}
+	key := keys[0]
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: organization + " Root CA", Organization: []string{organization}},
@@ -62,7 +89,8 @@ func NewAuthority() (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the authority: %w", err)
 	}
-	return &Authority{key: key, root: root, leaf: leaf, minted: map[string]*tls.Certificate{}}, nil
+	return &Authority{key: key, middle: keys[1], leaf: keys[2], root: root,
+		minted: map[string]*tls.Certificate{}, issuing: map[string]*x509.Certificate{}}, nil
 }
 
 // PEM returns the authority's certificate.
@@ -88,14 +116,40 @@ func (a *Authority) certificate(host string) (*tls.Certificate, error) {
 	return c, nil
 }
 
+// issuer returns the certificate of who signs the certificate of a host.
+func (a *Authority) issuer(host string) (*x509.Certificate, error) {
+	name := issuerOf(host)
+	if known := a.issuing[name[0]]; known != nil {
+		return known, nil
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(int64(len(a.issuing)) + 2), Subject: pkix.Name{Organization: name[:1], CommonName: name[1]},
+		NotBefore: a.root.NotBefore, NotAfter: a.root.NotAfter,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
+	}, a.root, a.middle.Public(), a.key)
+	if err != nil {
+		return nil, fmt.Errorf("sign %s: %w", name[0], err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name[0], err)
+	}
+	a.issuing[name[0]] = certificate
+	return certificate, nil
+}
+
 func (a *Authority) mint(host string) (*tls.Certificate, error) {
+	issuer, err := a.issuer(host)
+	if err != nil {
+		return nil, err
+	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
 		return nil, fmt.Errorf("make a serial number: %w", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial.Add(serial, big.NewInt(2)), Subject: pkix.Name{Organization: []string{organization}},
-		NotBefore: a.root.NotBefore, NotAfter: a.root.NotAfter,
+		SerialNumber: serial.Add(serial, big.NewInt(2)),
+		NotBefore:    a.root.NotBefore, NotAfter: a.root.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if address, err := netip.ParseAddr(host); err == nil {
@@ -106,11 +160,11 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 	if len(host) <= 64 { // the longest common name (RFC 5280, ub-common-name)
 		template.Subject.CommonName = host
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.root, a.leaf.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, a.leaf.Public(), a.middle)
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate for %q: %w", host, err)
 	}
-	return &tls.Certificate{Certificate: [][]byte{der, a.root.Raw}, PrivateKey: a.leaf}, nil
+	return &tls.Certificate{Certificate: [][]byte{der, issuer.Raw}, PrivateKey: a.leaf}, nil
 }
 
 var errName = errors.New("not a host name")
