@@ -52,10 +52,11 @@ func (l *leaving) event(e trace.Event) {
 	}
 }
 
-// said is a message, with the number of bytes received by then.
+// said is a message, with the number of bytes received by then. answer is set if it answers a request.
 type said struct {
-	line []byte
-	end  int64
+	line   []byte
+	end    int64
+	answer bool
 }
 
 // maxLeaving bounds the kept messages, in bytes.
@@ -67,10 +68,11 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 		return next
 	}
 	return func(line []byte, end int64) {
+		message, answer := content(line)
 		if l.size += len(line); l.size <= maxLeaving {
-			l.said = append(l.said, said{content(line), end})
+			l.said = append(l.said, said{message, end, answer})
 		} else {
-			l.unsaid.Add(content(line))
+			l.unsaid.Add(message)
 		}
 		next(line, end)
 	}
@@ -78,15 +80,15 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 
 // content returns a message without the id of an answer, which is ours and differs in each launch. The id of a
 // request is the server's choice.
-func content(line []byte) []byte {
+func content(line []byte) (message []byte, answer bool) {
 	var m struct{ ID, Result, Error, Method, Params json.RawMessage }
 	if json.Unmarshal(line, &m) != nil {
-		return slices.Clone(line)
+		return slices.Clone(line), false
 	}
-	if m.Method == nil {
+	if answer = m.Method == nil; answer {
 		m.ID = nil
 	}
-	return slices.Concat(m.Method, m.ID, m.Params, m.Result, m.Error)
+	return slices.Concat(m.Method, m.ID, m.Params, m.Result, m.Error), answer
 }
 
 // record collects what left the server in a launch: its answers and logs, captures of the sinkhole, destinations, and
@@ -100,6 +102,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
 		r.Add(p)
 		r.Number(p, "length", len(s.line))
+		r.Turn(p, s.answer)
 	}
 	r.Add(depend.Piece{Way: depend.Way{Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityServer}}, Channel: leak.Stderr},
 		Data: []byte(o.stderr), Time: time.Now()})

@@ -27,9 +27,9 @@ var (
 	errCutShort    = errors.New("there was no time for all of them")
 )
 
-// mostVariedCalls bounds the calls of one tool in such a launch, and variedCalls those of all. A server that sends
-// one character of a key per call begins with about a dozen that all keys of an issuer share.
-const mostVariedCalls, variedCalls = 20, 120
+// mostVariedCalls bounds the calls of one tool in such a launch, and variedCalls those of all. A server that sends one
+// bit of a key per call begins with some forty that all keys of an issuer share.
+const mostVariedCalls, variedCalls = 90, 120
 
 // usualVaried is how many launches it takes to name a decoy. If the first takes more than its share of the time, it is
 // made again with fewer calls, but no fewer than fewVariedCalls.

@@ -74,6 +74,20 @@ func suspects(first, second, third, fourth *depend.Record) []depend.Suspect {
 	return depend.Suspects([]*depend.Record{first, fourth}, []*depend.Record{second, third})
 }
 
+// answers is a launch in which each of some texts was the answer to a call; a dot before one is a message before that.
+func answers(texts string) *depend.Record {
+	r := &depend.Record{}
+	for _, text := range strings.Fields(texts) {
+		p := depend.Piece{Way: way, Data: []byte("step")}
+		for ; text[0] == '.'; text = text[1:] {
+			r.Turn(p, false)
+		}
+		p.Data = []byte(text)
+		r.Turn(p, true)
+	}
+	return r
+}
+
 const nine = "a a a a a a a a a"
 
 // The pieces of four calls in one order, and in another.
@@ -91,6 +105,8 @@ func TestDependence(t *testing.T) {
 		"sizes":             suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
 		"how often a size":  suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),
 		"pauses":            suspects(pieces(nine, 60, 200, 60, 500), pieces(nine, 500, 60, 200, 60), pieces(nine, 490, 61, 205, 62), pieces(nine, 61, 201, 62, 495)),
+		"a choice":          suspects(answers(order[:18]), answers(another[:18]), answers(another[:18]), answers(order[:18])),
+		"messages":          suspects(answers(".a ..a a a .a ..a"), answers("..a .a .a ..a a a"), answers("..a .a .a ..a a a"), answers(".a ..a a a .a ..a")),
 		"an order":          suspects(pieces(order), pieces(another), pieces(another), pieces(order)),
 		"at another length": suspects(around("id=8AU1HYgBkQQzW"), around("id=vY9vgDqr"), around("id=vY9vgDqr"), around("id=8AU1HYgBkQQzW")),
 	} {
@@ -112,6 +128,8 @@ func TestNoDependence(t *testing.T) {
 		"pauses by load":  suspects(pieces(nine, 60, 62), pieces(nine, 120, 125), pieces(nine, 61, 130), pieces(nine, 122, 64)),
 		"short pauses":    suspects(pieces(nine, 1, 9), pieces(nine, 9, 1), pieces(nine, 9, 2), pieces(nine, 2, 9)),
 		"a race of eight": suspects(pieces(order[:16]), pieces(another[:16]), pieces(another[:16]), pieces(order[:16])),
+		"another message": suspects(answers(nine), answers("."+nine), answers("."+nine), answers(nine)),
+		"few choices":     suspects(answers(order[:14]), answers(another[:14]), answers(another[:14]), answers(order[:14])),
 		"another order":   suspects(record("first piece", "second piece"), record("second piece", "first piece"), record("second piece", "first piece"), record("first piece", "second piece")),
 		"three sizes":     suspects(numbers(1, 2, 3), numbers(4, 5, 6), numbers(4, 5, 6), numbers(1, 2, 3)),
 		"only in others":  suspects(record("a"), record("a", "an error of the network"), record("a", "an error of the network"), record("a")),

@@ -28,11 +28,12 @@ const (
 	shortest = 20 * time.Millisecond
 )
 
-// Weights of a byte or a number, of a pause, and of a position. The latter may agree by chance in several launches if
-// a server does several things at once.
+// Weights of a byte or a number, of a pause, of a message in its call, and of a position. The latter may agree by chance
+// in several launches if a server does several things at once, and so may what it chooses from a few words.
 const (
 	weighty = 6
 	paused  = 3
+	chosen  = 3
 	placed  = 1
 )
 
@@ -61,6 +62,7 @@ type Record struct {
 	features []uint64 // sorted, once known
 	counted  map[number]int
 	courses  map[Way]course
+	turns    map[Way]turn
 	numbers  []number
 	// Rest is a checksum of the data beyond the bounds, which is not kept.
 	Rest Rest
@@ -77,6 +79,9 @@ type course struct {
 	pieces int
 	last   time.Time
 }
+
+// turn counts the calls of one way that were answered, and the messages since then.
+type turn struct{ calls, messages int }
 
 // number is one of several numbers that could carry information: a size, a port.
 type number struct {
@@ -146,6 +151,21 @@ func (r *Record) Follow(p Piece) {
 		steps := int(2 * math.Log2(float64(pause)/float64(shortest)))
 		r.enter(p, maphash.Comparable(seed, [3]any{way, -c.pieces, steps}), fmt.Sprintf("after %d ms", pause.Milliseconds()), paused)
 	}
+}
+
+// Turn adds which message a piece is in which call, because the choice of an answer and the number of messages carry
+// information without new bytes. Calls are counted by their answers, so that a message more or less changes one call.
+func (r *Record) Turn(p Piece, answer bool) {
+	way := Way{Where: ledger.Where{Capability: p.Capability}, Channel: p.Channel}
+	t := r.turns[way]
+	r.enter(p, maphash.Comparable(seed, [3]any{way, t, p.whole()}), fmt.Sprintf("%d: %s", t.calls+1, shown(p.Data[:min(len(p.Data), maxPlace)])), chosen)
+	if t.messages++; answer {
+		t = turn{calls: t.calls + 1}
+	}
+	if r.turns == nil {
+		r.turns = map[Way]turn{}
+	}
+	r.turns[way] = t
 }
 
 // windows returns hashes of the windows of a piece; those at its ends reach beyond it.
