@@ -286,7 +286,7 @@ var (
 	statedTests = []test{
 		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).tiesSecret}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).tiesTalk}, {ContextRequest, (*reader).spills},
 		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack}, {Redirection, (*reader).copiesAll}, {Redirection, (*reader).awaitsDelivery},
-		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes},
+		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes}, {Endless, (*reader).insists},
 	}
 )
 

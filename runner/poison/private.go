@@ -125,6 +125,9 @@ func (r *reader) describes(s *sentence, of stake) bool {
 	return r.free(r.of.Argument) && !r.isFor(keyed) && !r.isFor(connecting)
 }
 
+// given has the words for what a tool answered.
+var given = words.SetOf("output", "outputs", "result", "results", "response", "responses", "answers", "returned", "gave", "said", "produced")
+
 // ownTalk are names of arguments that are for a conversation or for instructions.
 var ownTalk = union(talks, histories, utterances, words.SetOf("prompt", "message", "instructions", "system"))
 
@@ -142,7 +145,7 @@ func (r *reader) stakes(all []sentence, i int) []stake {
 		case s.Tokens[j].Kind == words.Mark:
 		case !handlesKeys && (s.userSecret(j) || s.environmentAt(j) || ofInstance(s.Tokens[j])):
 			found = append(found, stake{from: j, to: j})
-		case !talks && (s.exchangedAt(j) || s.utteredAt(j) || s.instructedAt(j)):
+		case !talks && (s.exchangedAt(j) || s.utteredAt(j) || s.instructedAt(j) || s.othersGaveAt(j)):
 			found = append(found, stake{from: j, to: j, talk: true})
 		}
 	}
@@ -187,6 +190,16 @@ func (s *sentence) exchangedAt(i int) bool {
 		return false
 	}
 	return s.lasts(i+1) || s.any(i-3, i-1, whole) || s.any(i-3, i-2, histories) && s.any(i-2, i-1, partitives) || ours[s.text(i-1)] && s.any(i-5, i-2, histories)
+}
+
+// othersGaveAt matches "everything that other tools have returned", "the outputs of all other tools": what other servers
+// told the model.
+func (s *sentence) othersGaveAt(i int) bool {
+	if s.text(i) != "tools" || s.text(i-1) != "other" {
+		return false
+	}
+	gave := s.any(i-6, i-2, given) || s.any(i+1, i+3, given)
+	return gave && (s.any(i-8, i-2, wholly) || s.any(i-8, i-2, everything))
 }
 
 // handsTalk matches "a copy of the conversation so far goes into the note".

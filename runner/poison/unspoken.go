@@ -12,12 +12,18 @@ func (r *reader) unspoken(all []sentence, i int) verdict {
 	s := &all[i]
 	denied := s.denies() || s.reportsNoMore() || s.narrows()
 	for j := 0; j < len(s.Tokens) && !denied; j++ {
-		denied = s.done(j) && (s.leftOut(j) || s.passedOver(j) || s.alarms(j)) || s.among(j) || s.hushed(j)
+		denied = r.silent(s, j) || s.done(j) && (s.leftOut(j) || s.passedOver(j) || s.alarms(j)) || s.among(j) || s.hushed(j)
 	}
 	if denied {
 		return verdict{confidence: 0.75}
 	}
 	return verdict{}
+}
+
+// silent matches "a silent call of this tool", "a call of this tool, silently".
+func (r *reader) silent(s *sentence, i int) bool {
+	called := s.text(i) == "call" && s.text(i+1) == "of" && i+2 < len(s.Tokens) && r.refAt(s, i+2).own
+	return called && (s.any(i-1, i-1, mute) || s.any(i-2, i+6, secretly))
 }
 
 // done reports whether an action is named at i, or told in a clause: "the upload", "what was read", "that a copy went".
