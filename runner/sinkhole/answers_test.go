@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -85,6 +86,17 @@ func TestAnswersOnline(t *testing.T) {
 	} {
 		if got := a.content(&http.Request{Method: http.MethodGet, Host: "www.example", URL: &url.URL{Path: path}}, nil); got != want {
 			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
+// TestAnswersAddress: a host that tells callers their address tells nothing else, unless it is asked for JSON.
+func TestAnswersAddress(t *testing.T) {
+	a := newAsker()
+	for query, want := range map[string]bool{"": true, "format=json": false} {
+		got := a.content(&http.Request{Method: http.MethodGet, Host: "api.ipify.org", URL: &url.URL{Path: "/", RawQuery: query}}, nil)
+		if _, err := netip.ParseAddr(strings.TrimSpace(got.body)); (err == nil) != want {
+			t.Errorf("%q: %q", query, got.body)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 
 // content returns the body of the answer to a request, and its type.
 func (t *conversation) content(r *http.Request, sent []byte) content {
-	if c, is := online[r.URL.Path]; is && r.Method == http.MethodGet {
+	if c, is := isOnline(r); is {
 		return c
 	}
 	if xml := amazon(r, sent); xml != "" {
