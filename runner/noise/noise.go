@@ -54,8 +54,8 @@ const (
 type Access struct {
 	// Path is absolute and clean; any other is not noise.
 	Path string
-	// Change: for more than reading. Failed: without success.
-	Change, Failed bool
+	// Change: for more than reading. Failed: without success. Opened: a change of a file that was opened by this name.
+	Change, Failed, Opened bool
 }
 
 // maxPrefixes bounds the prefixes, and the version managers, that are remembered.

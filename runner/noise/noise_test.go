@@ -55,6 +55,8 @@ func TestReason(t *testing.T) {
 		"a package of Python":                  {python, noise.Access{Path: "/srv/venv/lib/python3.11/site-packages/mcp/types.py"}, noise.Packages},
 		"the settings of the venv":             {python, noise.Access{Path: "/srv/venv/pyvenv.cfg"}, noise.Interpreter},
 		"byte code, written":                   {python, noise.Access{Path: "/app/__pycache__/x.cpython-311.pyc.140234", Change: true}, noise.Interpreter},
+		"byte code, put there":                 {python, noise.Access{Path: "/app/__pycache__/x.cpython-311.pyc", Change: true, Opened: true}, none},
+		"byte code, renamed":                   {python, noise.Access{Path: "/app/__pycache__/x.cpython-311.pyc", Change: true}, noise.Interpreter},
 		"something else written there":         {python, noise.Access{Path: "/app/__pycache__/x.sh", Change: true}, none},
 		"notes about Python":                   {python, noise.Access{Path: "/data/lib/pythonic/notes"}, none},
 		"data by the runtime's prefix":         {node, noise.Access{Path: "/opt/node/data/x"}, none},

@@ -159,13 +159,14 @@ func pythonLibrary(name string) bool {
 	return false
 }
 
-// isByteCode covers Python's cache of compiled modules (PEP 3147), which it writes under a temporary name first.
+// isByteCode covers Python's cache of compiled modules (PEP 3147), which it writes under a temporary name first: a file
+// that is opened for writing by its lasting name is not Python's doing.
 func isByteCode(_ *Filter, a Access) bool {
 	dir, base := path.Split(a.Path)
 	if path.Base(dir) != "__pycache__" {
 		return base == "__pycache__"
 	}
-	return strings.HasSuffix(strings.TrimRight(base, "0123456789"), ".pyc.") || strings.HasSuffix(base, ".pyc")
+	return strings.HasSuffix(strings.TrimRight(base, "0123456789"), ".pyc.") || strings.HasSuffix(base, ".pyc") && !a.Opened
 }
 
 // versionManagers choose among versions of a runtime, and own their directory in the home.

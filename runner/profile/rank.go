@@ -98,7 +98,8 @@ func (b *Builder) filtered(f Fact, op trace.Op) (noise.Reason, bool) {
 	switch f.Kind {
 	case KindRead, KindList, KindWrite, KindDelete, KindStore, KindLoad, KindAttempt, KindLook:
 		failed := f.Kind == KindAttempt
-		return b.filter.Reason(noise.Access{Path: f.Path, Failed: failed, Change: f.changes() || failed && op != trace.OpRead})
+		return b.filter.Reason(noise.Access{Path: f.Path, Failed: failed, Change: f.changes() || failed && op != trace.OpRead,
+			Opened: f.Kind == KindWrite && strings.HasPrefix(f.Operation, "open")})
 	case KindConnect:
 		return noise.Resolver, f.Protocol == "unix" && f.Error != "" && nameCache[f.Path]
 	}

@@ -86,7 +86,29 @@ func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 	if o, ok := places.ObeyedBelow(e.Path); ok && replaced(e) {
 		return o, true
 	}
+	if o, ok := in.cachedCode(e); ok {
+		return o, true
+	}
 	return places.Obeyed{What: "the server's own code, which runs at its next start"}, in.ownCode(e)
+}
+
+// stores are the directories from which programs take code that they fetched or built before.
+var stores = []string{
+	"/.cache/pip/", "/.npm/_cacache/", "/.cache/uv/", "/.cache/go-build/", "/go/pkg/mod/", "/.cargo/registry/", "/.m2/repository/", "/.gradle/caches/",
+	"/.cache/yarn/", "/.yarn/cache/", "/.yarn/berry/", "/.pnpm-store/", "/.bun/install/cache/", "/.cache/pypoetry/", "/.cache/pre-commit/", "/node_modules/.bin/",
+}
+
+// cachedCode returns the kind of a file that a call put where another program takes code from. A package manager may.
+func (in Input) cachedCode(e profile.Effect) (places.Obeyed, bool) {
+	if !asked(e.Phase) || in.installs() {
+		return places.Obeyed{}, false
+	}
+	if strings.HasSuffix(e.Path, ".pyc") {
+		return places.Obeyed{What: "Python runs it in place of the module", Project: true, Topics: []string{"python", "compile", "compiles", "bytecode"}}, true
+	}
+	return places.Obeyed{What: "a package manager or a build takes code from there", Project: true,
+			Topics: []string{"npm", "pip", "pypi", "package", "packages", "dependency", "dependencies", "cargo", "maven", "gradle", "build", "builds"}},
+		slices.ContainsFunc(stores, func(store string) bool { return strings.Contains(e.Path, store) })
 }
 
 // replaced reports whether an effect puts an existing file or directory in place of a path.
