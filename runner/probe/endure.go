@@ -43,10 +43,10 @@ func (s *session) endure(ctx context.Context) {
 	end := time.Now().Add(most)
 	within, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
 	defer cancel()
-	often, atMost := min(maxRepeats, maxAllRepeats/(len(all)+1)), maxAllRepeats/max(1, len(all))
+	often := min(maxRepeats, maxAllRepeats/(len(all)+1))
 	for i, t := range all {
 		share := time.Until(end) / time.Duration(len(all)-i+1)
-		n, err := s.repeat(within, t, atMost, time.Now().Add(share))
+		n, err := s.repeat(within, t, often, time.Now().Add(share))
 		if n < often {
 			s.result.Unendured = append(s.result.Unendured, t.of)
 		}
@@ -56,6 +56,7 @@ func (s *session) endure(ctx context.Context) {
 	}
 	is, differs := s.listRepeatedly(within, often, end)
 	if !differs {
+		s.goOn(within, all, often, end)
 		s.mingle(ctx, all, most/2)
 		return
 	}
@@ -64,6 +65,16 @@ func (s *session) endure(ctx context.Context) {
 		s.result.Later = is
 	}
 	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
+}
+
+// goOn repeats the calls of few targets further, up to maxAllRepeats with what was repeated before, if there is time.
+func (s *session) goOn(ctx context.Context, all []*target, before int, end time.Time) {
+	for i, t := range all {
+		share := time.Until(end) / time.Duration(len(all)-i)
+		if _, err := s.repeat(ctx, t, maxAllRepeats/len(all)-before, time.Now().Add(share)); err != nil || share <= 0 {
+			return
+		}
+	}
 }
 
 // repeat makes the same call until the time is up, and returns how often; every other time

@@ -40,7 +40,7 @@ func enduring() Options {
 // What a server does at a later call, or shows in a later list, is met.
 func TestEndure(t *testing.T) {
 	for _, nth := range []int{3, 10, 25, 100, 250, 1000} {
-		r := counting(nth, maxRepeats+1).probe(t, enduring())
+		r := counting(nth, 2*maxAllRepeats).probe(t, enduring())
 		if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return strings.Contains(o.Text, "id_rsa") }) {
 			t.Errorf("the answer of call %d was not met: %+v", nth, r.Outputs)
 		}
