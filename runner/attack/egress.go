@@ -133,6 +133,9 @@ var egressForms = []egressForm{
 	whole("by a redirect from a public host", AimResolved, func(d destination) string {
 		return "http://" + d.mark.Host() + inputs.LeadPath(netip.AddrPortFrom(d.ip, uint16(d.port)))
 	}),
+	{name: "by a name that redirects", aim: AimResolved, authority: func(d destination) string {
+		return d.mark.Lead(netip.AddrPortFrom(d.ip, uint16(d.port)))
+	}},
 	host("by a name whose address changes behind the first look-up", AimResolved, func(d destination) string { return d.mark.Rebound(1) }),
 	host("as a short address", AimLoopback, func(d destination) string { return fmt.Sprintf("127.%d", d.value()&0xffffff) }),
 	host("as a hexadecimal number", AimLoopback, func(d destination) string { return fmt.Sprintf("0x%08x", d.value()) }),

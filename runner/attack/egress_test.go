@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,16 @@ func TestEgress(t *testing.T) {
 			t.Errorf("%s does not keep the rest of the URL", a.Value)
 		}
 	}
+	if !slices.ContainsFunc(made, func(a Attempt) bool {
+		to, err := url.Parse(a.Value)
+		if err != nil || to.Scheme != "https" || to.Path != "/notes" {
+			return false
+		}
+		led, ok := inputs.LedTo(to.Host, "")
+		return ok && a.Led(led.Addr(), int(led.Port()))
+	}) {
+		t.Error("no attempt keeps scheme and path, and is redirected")
+	}
 	if len(made) < 40 || !controls[AimName] || !controls[AimPublic] || !controls[AimLoopback] || !controls[AimPrivate] || !controls[AimLinkLocal] {
 		t.Errorf("%d attempts, controls %v", len(made), controls)
 	}
@@ -68,7 +79,14 @@ func TestEgress(t *testing.T) {
 func TestEgressHosts(t *testing.T) {
 	ping := Target{Of: tool, Honest: json.RawMessage(`{"host":"192.0.2.7","note":"a.b"}`)}
 	seen := map[report.Capability]Seen{tool: {Network: true}}
-	for _, a := range egress(Plan{Closed: true, Seen: seen}, ping) {
+	made := egress(Plan{Closed: true, Seen: seen}, ping)
+	if !slices.ContainsFunc(made, func(a Attempt) bool {
+		led, ok := inputs.LedTo(a.Value, "")
+		return ok && led.Port() == 0 && a.Led(led.Addr(), 443)
+	}) {
+		t.Error("no attempt is a host that redirects")
+	}
+	for _, a := range made {
 		if a.Field != "host" || strings.Contains(a.Value, "://") || !a.Alone {
 			t.Errorf("%s = %s", a.Field, a.Value)
 		}
@@ -76,7 +94,7 @@ func TestEgressHosts(t *testing.T) {
 			t.Errorf("%s is not told from others", a.Value)
 		}
 	}
-	if made := egress(Plan{Closed: true}, ping); len(made) > 0 {
+	if made = egress(Plan{Closed: true}, ping); len(made) > 0 {
 		t.Errorf("%d attempts on what has not used the network", len(made))
 	}
 }

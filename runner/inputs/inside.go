@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -40,9 +41,20 @@ const leadPath = "/" + Word + "-go/"
 // LeadPath returns the path of a URL that redirects to an address.
 func LeadPath(to netip.AddrPort) string { return leadPath + to.String() }
 
-// LedTo returns where the path of a URL redirects to; false for any other path.
-func LedTo(path string) (netip.AddrPort, bool) {
+// Lead returns a name that redirects from every path to an address of IPv4, for servers that choose scheme or path
+// themselves. Port 0 is the scheme's own.
+func (m Mark) Lead(to netip.AddrPort) string {
+	return fmt.Sprintf("go-%s-%d.%s", strings.ReplaceAll(to.Addr().String(), ".", "-"), to.Port(), m.Host())
+}
+
+var lead = lazyregexp.New(`^go-(\d+-\d+-\d+-\d+)-(\d+)\.c\d{1,9}\.pages\.example\.net$`)
+
+// LedTo returns where a lower-case host or the path of a URL redirects to; false for any other.
+func LedTo(host, path string) (netip.AddrPort, bool) {
 	rest, ok := strings.CutPrefix(path, leadPath)
+	if found := lead.FindStringSubmatch(host); found != nil {
+		rest, ok = strings.ReplaceAll(found[1], "-", ".")+":"+found[2], true
+	}
 	if !ok {
 		return netip.AddrPort{}, false
 	}

@@ -117,17 +117,22 @@ func (t *conversation) webProtocol() string {
 
 // requested describes the part that ends here.
 func (t *conversation) requested(f *flow, r *http.Request) {
+	f.describe("", t.named(r), r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
+}
+
+// named returns the name of the host that a request is for; "" for an address.
+func (t *conversation) named(r *http.Request) string {
+	if t.host != "" {
+		return t.host // of the handshake: a client verifies that one
+	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
-		host = "" // an address is no name
+		return ""
 	}
-	if t.host != "" {
-		host = t.host // of the handshake: a client verifies that one
-	}
-	f.describe("", host, r.Method+" "+r.URL.RequestURI()+" "+r.Proto)
+	return host
 }
 
 // answer answers a request with body sent as an ordinary service would.
@@ -135,10 +140,14 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	if now := t.server.config.Now; now != nil {
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 	}
-	led, leads := inputs.LedTo(r.URL.Path)
+	led, leads := inputs.LedTo(strings.ToLower(t.named(r)), r.URL.Path)
 	switch {
 	case leads:
-		http.Redirect(w, r, "http://"+led.String()+"/", http.StatusFound)
+		to := led.String()
+		if led.Port() == 0 {
+			to = led.Addr().String()
+		}
+		http.Redirect(w, r, t.webProtocol()+"://"+to+"/", http.StatusFound)
 	case r.Method == http.MethodConnect && r.ProtoMajor == 1:
 		t.tunnel(w, r)
 	case upgrades(r):

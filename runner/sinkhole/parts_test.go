@@ -3,6 +3,8 @@ package sinkhole
 import (
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -189,14 +191,30 @@ func TestInsideNames(t *testing.T) {
 	}
 }
 
-// TestLeads: only a path of ours redirects, and it says where to.
+// TestLeads: only a path or a name of ours redirects, and it says where to.
 func TestLeads(t *testing.T) {
-	to := netip.MustParseAddrPort("127.0.0.1:21007")
-	if got, ok := inputs.LedTo(inputs.LeadPath(to)); !ok || got != to {
+	to, name := netip.MustParseAddrPort("127.0.0.1:21007"), inputs.Mark{Call: 7}.Lead
+	if got, ok := inputs.LedTo("docs.example.com", inputs.LeadPath(to)); !ok || got != to {
 		t.Errorf("led to %s, %v", got, ok)
 	}
+	for host, tc := range map[string]struct {
+		secure bool
+		want   string
+	}{
+		name(to): {true, "https://127.0.0.1:21007/"},
+		name(netip.AddrPortFrom(to.Addr(), 0)) + ":80": {false, "http://127.0.0.1/"},
+		"go-1-2-3-999-80.c7.pages.example.net":         {false, ""},
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodOptions, "/notes.json", nil)
+		r.Host = strings.ToUpper(host)
+		c := &conversation{server: &Server{}, secure: tc.secure}
+		c.answer(w, r, nil)
+		if got := w.Header().Get("Location"); got != tc.want {
+			t.Errorf("%s leads to %q, want %q", host, got, tc.want)
+		}
+	}
 	for _, other := range []string{"/", "/notes", "/marlow-go/", "/marlow-go/example.com:80"} {
-		if got, ok := inputs.LedTo(other); ok {
+		if got, ok := inputs.LedTo("go.example.com", other); ok {
 			t.Errorf("%s leads to %s", other, got)
 		}
 	}
