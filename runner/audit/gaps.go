@@ -17,6 +17,7 @@ import (
 // see overflow.
 func gaps(installs, runs []observation, attacked, varied observation, network report.Network) []report.Gap {
 	var all collection
+	all.browsers(runs) // first, for it is the one that the reader can mend
 	all.omitted(installs)
 	all.untried(attacked)
 	all.unendured(runs)

@@ -185,15 +185,20 @@ var complaints = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)([\w.+-]+)(?: (?:CLI|binary|executable|command))? (?:(?:is|was|are) )?not (?:installed|(?:found |available )?(?:in|on) (?:the |your |system )?\$?PATH)\b`),
 }
 
-// complainedOf returns the programs that the server reported as missing.
-func (o observation) complainedOf() (all []string) {
+// reported returns the texts in which the server may say what it lacks.
+func (o observation) reported() []string {
 	texts := []string{o.stderr}
 	for _, said := range o.result.Outputs {
 		if said.Kind == report.OutputError || said.Kind == report.OutputResult {
 			texts = append(texts, said.Text)
 		}
 	}
-	for _, text := range texts {
+	return texts
+}
+
+// complainedOf returns the programs that the server reported as missing.
+func (o observation) complainedOf() (all []string) {
+	for _, text := range o.reported() {
 		for _, says := range complaints {
 			for _, found := range says.FindAllStringSubmatch(text, maxStandIns) {
 				all = append(all, found[1])
