@@ -17,11 +17,7 @@ import (
 // carried returns credentials in the server's answers that are built into it: neither given by the audit, its user or
 // a file, nor random. A random one occurs once; a built-in one recurs in another call or launch.
 func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
-	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
-	foreign := func(value string) bool {
-		found, _ := given.Find([]byte(value))
-		return len(found) > 0 || slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) }) || inputs.Pasted(value) || handed(in, value)
-	}
+	foreign := notOwn(plan, runs, in)
 	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts recur in each launch
 	find := func(text string) []credential.Credential {
 		if _, known := read[text]; !known {
@@ -52,6 +48,16 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 		}
 	}
 	return all
+}
+
+// notOwn returns a function that reports whether a credential came from the audit or its user.
+func notOwn(plan Plan, runs []observation, in rules.Input) func(value string) bool {
+	given := decoy.NewMatcher(plan.Decoys.With(given(runs)))
+	return func(value string) bool {
+		found, _ := given.Find([]byte(value))
+		return len(found) > 0 || inputs.Pasted(value) || handed(in, value) ||
+			slices.ContainsFunc(plan.Env, func(set string) bool { return strings.Contains(set, value) })
+	}
 }
 
 // handed reports whether the user gave a value in an argument, or the manifest offers it for one. A later argument

@@ -95,12 +95,13 @@ func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
 // stores are the directories from which programs take code that they fetched or built before.
 var stores = []string{
 	"/.cache/pip/", "/.npm/_cacache/", "/.cache/uv/", "/.cache/go-build/", "/go/pkg/mod/", "/.cargo/registry/", "/.m2/repository/", "/.gradle/caches/",
-	"/.cache/yarn/", "/.yarn/cache/", "/.yarn/berry/", "/.pnpm-store/", "/.bun/install/cache/", "/.cache/pypoetry/", "/.cache/pre-commit/", "/node_modules/.bin/",
+	"/.cache/yarn/", "/.yarn/cache/", "/.yarn/berry/", "/.pnpm-store/", "/.bun/install/cache/", "/.cache/pypoetry/", "/node_modules/.bin/",
 }
 
-// cachedCode returns the kind of a file that a call put where another program takes code from. A package manager may.
+// cachedCode returns the kind of a file that a call put where another program takes code from. What a package manager
+// or a build put there that the same call started is no such file.
 func (in Input) cachedCode(e profile.Effect) (places.Obeyed, bool) {
-	if !asked(e.Phase) || in.installs() {
+	if !asked(e.Phase) || in.installs() || in.builds(e.Capability) {
 		return places.Obeyed{}, false
 	}
 	if strings.HasSuffix(e.Path, ".pyc") {
@@ -109,6 +110,14 @@ func (in Input) cachedCode(e profile.Effect) (places.Obeyed, bool) {
 	return places.Obeyed{What: "a package manager or a build takes code from there", Project: true,
 			Topics: []string{"npm", "pip", "pypi", "package", "packages", "dependency", "dependencies", "cargo", "maven", "gradle", "build", "builds"}},
 		slices.ContainsFunc(stores, func(store string) bool { return strings.Contains(e.Path, store) })
+}
+
+// builds reports whether a capability started a package manager, or a program that fetches what it builds.
+func (in Input) builds(of report.Capability) bool {
+	return slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
+		_, known := pkgmanager.Of(e.Path)
+		return known && e.Kind == profile.KindExec && e.Error == "" && e.Capability == of
+	})
 }
 
 // replaced reports whether an effect puts an existing file or directory in place of a path.

@@ -64,7 +64,9 @@ func TestOwnRepository(t *testing.T) {
 // TestCachedCode: code that a call puts where Python, a package manager or a build takes it from stays, but not what a
 // server does at its start, nor what a package manager does.
 func TestCachedCode(t *testing.T) {
-	npm := profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: "/usr/bin/npm"}, Where: call}
+	started := func(program string) profile.Effect {
+		return profile.Effect{Fact: profile.Fact{Kind: profile.KindExec, Path: program}, Where: call}
+	}
 	for name, tc := range map[string]struct {
 		effects []profile.Effect
 		want    bool
@@ -73,7 +75,8 @@ func TestCachedCode(t *testing.T) {
 		"a package":         {[]profile.Effect{touches(call, home+"/.npm/_cacache/index-v5/aa/bb")}, true},
 		"a program":         {[]profile.Effect{touches(call, home+"/src/app/node_modules/.bin/tsc")}, true},
 		"at the start":      {[]profile.Effect{touches(startup, home+"/.cache/pip/http-v2/a")}, false},
-		"by npm":            {[]profile.Effect{npm, touches(call, home+"/.npm/_cacache/index-v5/aa/bb")}, false},
+		"by npm":            {[]profile.Effect{started("/usr/bin/npm"), touches(call, home+"/.npm/_cacache/index-v5/aa/bb")}, false},
+		"by a build":        {[]profile.Effect{started("/usr/local/go/bin/go"), touches(call, home+"/.cache/go-build/00/a-d")}, false},
 		"a cache of no one": {[]profile.Effect{touches(call, home+"/.cache/notes/a")}, false},
 	} {
 		if got := slices.ContainsFunc(Judge(input(silent, tc.effects...)), func(f report.Finding) bool { return f.Rule == "MCPA-PERSIST-001" }); got != tc.want {
