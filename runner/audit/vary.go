@@ -29,7 +29,7 @@ var (
 
 // mostVariedCalls bounds the calls of one tool in such a launch, and variedCalls those of all. A server that sends one
 // bit of a key per call begins with some forty that all keys of an issuer share.
-const mostVariedCalls, variedCalls = 90, 120
+const mostVariedCalls, variedCalls = 60, 120
 
 // usualVaried is how many launches it takes to name a decoy. If the first takes more than its share of the time, it is
 // made again with fewer calls, but no fewer than fewVariedCalls.
