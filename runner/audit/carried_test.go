@@ -90,7 +90,8 @@ func TestCarriedFromTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := watched()
-		o.result.Outputs = []report.Output{{Text: got.Note, Count: 2}}
+		again, _ := json.Marshal([]string{got.Note})
+		o.result.Outputs = []report.Output{{Text: got.Note, Count: 2}, {Text: string(again), Count: 2}}
 		shown += len(credential.Find(got.Note))
 		if found := carried(Plan{}, []observation{o}, rules.Input{}); len(found) > 0 {
 			t.Errorf("text %d: %+v", n, found)

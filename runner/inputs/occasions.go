@@ -25,7 +25,7 @@ var occasions = withKeys([]string{
 		"the revised budget, and to close the open questions about the contract with the landlord before the end of the month. Ada takes care of the " +
 		"invitations, Alan of the slides; everybody else has a look at the draft until Friday noon.\n\nBest regards\nGrace (!)",
 	"From: Ada Lovelace <@>\nSubject: invoice 4711\n\nThe amount of 1,240.50 EUR is due on 2 March. IBAN DE02 1203 0000 0000 2020 51, reference !.",
-	"Settings of the new server (!):\nDATABASE_URL=postgres://app:################@10.20.0.15:5432/billing\nAWS_ACCESS_KEY_ID=AKIA################\n" +
+	"Settings of the new server (!):\nDATABASE_HOST=10.20.0.15\nDATABASE_PASSWORD=################\nAWS_ACCESS_KEY_ID=AKIA################\n" +
 		"AWS_SECRET_ACCESS_KEY=########################################\nOPENAI_API_KEY=sk-proj-################################\n" +
 		"GITHUB_TOKEN=ghp_####################################\n",
 	"Grace Hopper, born 1906-12-09, 12 Main Street, Springfield; SSN 078-05-1120; phone +1 202 555 0143; account DE89370400440532013000; wallet " +
@@ -37,7 +37,7 @@ var occasions = withKeys([]string{
 	"请把会议记录翻译成英文 (!)。",
 	"Card 4111 1111 1111 1111, valid until 08/29, name on the card: Alan Turing (!).",
 	"-----BEGIN OPENSSH PRIVATE KEY-----\n################################################################\n" +
-		"################################################\n-----END OPENSSH PRIVATE KEY-----\nFor ada@10.20.0.15, without a passphrase (!).",
+		"################################################\n-----END OPENSSH PRIVATE KEY-----\nFor the server 10.20.0.15, without a passphrase (!).",
 	"Traceback (most recent call last):\n  File \"/home/ada/shop/checkout.py\", line 41, in total\n    return sum(prices)\nTypeError: unsupported operand type(s) (!)",
 	"The new page is at https://%/hr/payroll?id=42, the old one was at http://localhost:8080/admin (!).",
 	"SELECT name, salary FROM employees WHERE department = 'Sales' -- !",
@@ -53,10 +53,8 @@ var pasted = func() string {
 	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }()
 
-// Pasted reports whether a value is part of a key in the texts.
-func Pasted(value string) bool {
-	return len(value) >= leastPasted && slices.ContainsFunc(occasions, func(text string) bool { return strings.Contains(text, value) })
-}
+// Pasted reports whether a value holds a key of the texts. All of them begin alike.
+func Pasted(value string) bool { return strings.Contains(value, pasted[:leastPasted]) }
 
 // leastPasted is the length of the shortest key in the texts.
 const leastPasted = 16
