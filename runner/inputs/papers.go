@@ -2,6 +2,9 @@ package inputs
 
 import "strings"
 
+// PapersDir is the directory of the papers, relative to Options.Dir.
+const PapersDir = FilesDir + "/office"
+
 // papers are files with what people keep in theirs, because a server may act on only that. Calls that are repeated
 // name them in turn.
 var papers = []File{
@@ -25,5 +28,5 @@ func paper(name, beginning string, more ...string) File {
 		}
 	}
 	named := strings.NewReplacer("@", "ada@"+Host, "%", Host, "!", "draft")
-	return File{FilesDir + "/office/" + name, []byte(named.Replace(text + strings.Join(more, "")))}
+	return File{PapersDir + "/" + name, []byte(named.Replace(text + strings.Join(more, "")))}
 }

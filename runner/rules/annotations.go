@@ -254,7 +254,7 @@ func handed(name string) bool { return ofAudit.MatchString(name) }
 // among them.
 func changedIn(name string) string {
 	dir := path.Dir(name)
-	for _, other := range []string{inputs.RepositoryDir, inputs.ProjectDir} {
+	for _, other := range []string{inputs.RepositoryDir, inputs.ProjectDir, inputs.PapersDir} {
 		if before, _, found := strings.Cut(dir+"/", "/"+other+"/"); found {
 			return before + "/" + inputs.FilesDir
 		}
