@@ -100,16 +100,17 @@ var stores = []string{
 
 // cachedCode returns the kind of a file that a call put where another program takes code from. What a package manager
 // or a build put there that the same call started is no such file.
-func (in Input) cachedCode(e profile.Effect) (places.Obeyed, bool) {
-	if !asked(e.Phase) || in.installs() || in.builds(e.Capability) {
-		return places.Obeyed{}, false
+func (in Input) cachedCode(e profile.Effect) (o places.Obeyed, ok bool) {
+	switch {
+	case strings.HasSuffix(e.Path, ".pyc"):
+		o = places.Obeyed{What: "Python runs it in place of the module", Project: true, Topics: []string{"python", "compile", "compiles", "bytecode"}}
+	case slices.ContainsFunc(stores, func(store string) bool { return strings.Contains(e.Path, store) }):
+		o = places.Obeyed{What: "a package manager or a build takes code from there", Project: true,
+			Topics: []string{"npm", "pip", "pypi", "package", "packages", "dependency", "dependencies", "cargo", "maven", "gradle", "build", "builds"}}
+	default:
+		return o, false
 	}
-	if strings.HasSuffix(e.Path, ".pyc") {
-		return places.Obeyed{What: "Python runs it in place of the module", Project: true, Topics: []string{"python", "compile", "compiles", "bytecode"}}, true
-	}
-	return places.Obeyed{What: "a package manager or a build takes code from there", Project: true,
-			Topics: []string{"npm", "pip", "pypi", "package", "packages", "dependency", "dependencies", "cargo", "maven", "gradle", "build", "builds"}},
-		slices.ContainsFunc(stores, func(store string) bool { return strings.Contains(e.Path, store) })
+	return o, asked(e.Phase) && !in.installs() && !in.builds(e.Capability)
 }
 
 // builds reports whether a capability started a package manager, or a program that fetches what it builds.
