@@ -19,14 +19,22 @@ var noBrowser = []*lazyregexp.Regexp{
 // one lets these tools be exercised.
 func (c *collection) browsers(runs []observation) {
 	for _, o := range runs {
-		for _, text := range o.reported() {
-			for _, says := range noBrowser {
-				if found := says.FindString(text); found != "" {
-					c.add("MissingBrowser", 1, fmt.Sprintf("the server drives a browser, which the machine of the audit lacks: install one, such as Debian's chromium, "+
-						"and name it by the server's own option, such as --executable-path /usr/bin/chromium --no-sandbox; the server said: %.120q", found))
-					return
-				}
+		if says := o.lacksBrowser(); says != "" {
+			c.add("MissingBrowser", 1, fmt.Sprintf("the server drives a browser, which the machine of the audit lacks: install one, such as Debian's chromium, "+
+				"and name it by the server's own option, such as --executable-path /usr/bin/chromium --no-sandbox; the server said: %.120q", says))
+			return
+		}
+	}
+}
+
+// lacksBrowser returns the words by which the server reported a browser as missing; "" for none.
+func (o observation) lacksBrowser() string {
+	for _, text := range o.reported() {
+		for _, missing := range noBrowser {
+			if found := missing.FindString(text); found != "" {
+				return found
 			}
 		}
 	}
+	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 )
 
-// TestMissingBrowser: a server that says that it has no browser is told what to install; other failures are none.
+// TestMissingBrowser: messages about a missing browser make the gap MissingBrowser, and other failures do not.
 func TestMissingBrowser(t *testing.T) {
 	for text, want := range map[string]bool{
 		"browserType.launch: Executable doesn't exist at /root/.cache/ms-playwright/chromium-1200/chrome-linux/chrome": true,
