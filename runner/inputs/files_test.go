@@ -88,6 +88,14 @@ print(db.execute("PRAGMA integrity_check").fetchall(), [row[0] for row in db.exe
 }
 
 // All of them go to the server's side in one message, which is bounded.
+func TestPapersAreWritten(t *testing.T) {
+	for _, f := range papers {
+		if len(f.Content) < 40 {
+			t.Errorf("%s: %q", f.Path, f.Content)
+		}
+	}
+}
+
 func TestFilesAreSmall(t *testing.T) {
 	if sent, err := json.Marshal(Files()); err != nil || len(sent) > 64<<10 {
 		t.Errorf("%d bytes, %v", len(sent), err)
