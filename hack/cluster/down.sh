@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Takes the cluster down: one kill ends its processes, mounts, namespaces and
-# links; then its cgroups, files and the machine's sysctls. --locked: the
-# caller holds the lock.
+# links; then its cgroups, files and the machine's sysctls. Cgroups that a lost
+# cluster has left go as well. --locked: the caller holds the lock.
 set -uo pipefail
 cd "$(dirname "$0")" || exit
 . ./settings.sh
@@ -47,7 +47,18 @@ restore_machine() {
 	fi
 }
 
-[ -e "$STATE" ] || { say "not up"; exit 0; }
+# abandoned reports whether there are cgroups of ours without a process: a
+# machine that was stopped with its cluster up may have lost $STATE and kept them.
+abandoned() {
+	compgen -G "/sys/fs/cgroup/*/$NODE" >/dev/null || [ -d "/sys/fs/cgroup/$NODE" ] || return 1
+	! find /sys/fs/cgroup -path "*/$NODE/*" -name cgroup.procs -exec cat {} + 2>/dev/null | grep -q .
+}
+
+if [ ! -e "$STATE" ]; then
+	if abandoned; then remove_cgroups; fi
+	say "not up"
+	exit 0
+fi
 end_processes
 remove_cgroups
 restore_machine

@@ -81,10 +81,22 @@ node_is_gone() {
 	while alive "$STATE/node.pid" >/dev/null; do sleep 0.05; done
 }
 
+# lost_cgroups leaves what a cluster leaves whose machine stopped and lost $STATE.
+lost_cgroups() {
+	local hierarchy
+	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
+		[ ! -e "$hierarchy/cgroup.procs" ] || mkdir -p "$hierarchy/$NODE/kubepods/pod"
+	done
+}
+
 ./down.sh
 ./build.sh >/dev/null
 snapshot >"$work/before"
 check "down.sh of nothing says so" says "not up" ./down.sh
+check "a lost cluster's cgroups are there" lost_cgroups
+check "a snapshot sees them" differs
+check "down.sh of a lost cluster" ./down.sh
+check "nothing is left" diff "$work/before" <(snapshot)
 check "up.sh" ./up.sh
 check "up.sh again leaves it alone" says "already up" ./up.sh
 check "up.sh --status" ./up.sh --status
