@@ -14,6 +14,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/scratch"
 )
@@ -110,6 +111,7 @@ func (o *options) auditWith(ctx context.Context, plan audit.Plan, besides string
 	_, _ = io.WriteString(stderr, warning(plan.Network, os.Geteuid()))
 	plan.Decoys, plan.Dir = launcher.Decoys(), launcher.Dir()
 	plan.Progress = progress.Step
+	plan.Names = inputs.DrawNames(plan.Network == report.NetworkAllow)
 	r, err = audit.Run(ctx, plan, launcher)
 	return r, plan.Package, err
 }

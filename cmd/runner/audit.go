@@ -13,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/render"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
@@ -68,7 +69,7 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	case report.NetworkDeny:
 		return nil, registries.Env, nil
 	}
-	authority, err := sinkhole.NewAuthority()
+	authority, err := sinkhole.NewAuthority(p.Names.Out(sinkhole.Organization))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,6 +100,7 @@ func watch(ctx context.Context, flags auditFlags, p audit.Plan, tracer plan.Trac
 	}
 	p.Decoys = decoys
 	p.Progress = progress
+	p.Names = inputs.DrawNames(p.Network == report.NetworkAllow)
 	sunk, env, err := sink(flags, p)
 	if err != nil {
 		return report.Report{}, err

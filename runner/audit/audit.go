@@ -20,6 +20,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -68,6 +69,8 @@ type Plan struct {
 	Suppressions []report.Suppression
 	// ShowNoise adds samples of the events that the profile omits to the report.
 	ShowNoise bool
+	// Names are what the server sees in place of the audit's own names; nil for those.
+	Names *pseudonym.Names
 	// Progress, if set, gets a few words about each step. It must not block.
 	Progress func(step string)
 
@@ -115,6 +118,8 @@ func enter(r *report.ProbeRun, p plan.Probe) {
 
 // Start says how to start the server.
 type Start struct {
+	// Names are those of the Plan. Launchers replace what they make of the rest, and what they find at the server.
+	Names *pseudonym.Names
 	// Clock is the time that the server sees.
 	Clock trace.Clock
 	// Env has variables ("NAME=value") that override those of the same names.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -40,13 +41,17 @@ type caught struct {
 	last map[uint64]int
 }
 
-// catch receives all captures, and passes each to look.
-func catch(from <-chan sinkhole.Capture, look func(sinkhole.Capture)) caught {
+// catch receives all captures, with the audit's own names, and passes each to look.
+func catch(from <-chan sinkhole.Capture, names *pseudonym.Names, look func(sinkhole.Capture)) caught {
 	var all caught
 	if from == nil {
 		return all
 	}
 	for c := range from {
+		c.Data = names.InBytes(c.Data)
+		for _, text := range []*string{&c.Host, &c.Named, &c.Request} {
+			*text = names.In(*text)
+		}
 		look(c)
 		all.add(c)
 	}

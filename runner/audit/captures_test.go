@@ -34,7 +34,7 @@ func TestCatch(t *testing.T) {
 	all = append(all, sinkhole.Capture{Flow: 1, Protocol: "https", Request: "PUT /a", Size: 1003, Offset: 1000, Data: []byte("x")},
 		sinkhole.Capture{Flow: 2, Protocol: "tls", Host: "b.example", Opaque: true})
 	looked := 0
-	got := catch(sent(all...), func(sinkhole.Capture) { looked++ })
+	got := catch(sent(all...), nil, func(sinkhole.Capture) { looked++ })
 	if looked != len(all) {
 		t.Errorf("%d of %d parts were searched", looked, len(all))
 	}
@@ -49,7 +49,7 @@ func TestCatch(t *testing.T) {
 	if diff := cmp.Diff(want, got.captures[maxQuestions:], cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
 		t.Error(diff)
 	}
-	if none := catch(nil, nil); len(none.captures) > 0 {
+	if none := catch(nil, nil, nil); len(none.captures) > 0 {
 		t.Errorf("without a sinkhole there is %+v", none)
 	}
 }
@@ -69,7 +69,7 @@ func TestIdentity(t *testing.T) {
 			}
 			all = append(all, c)
 		}
-		return observation{caught: catch(sent(all...), func(sinkhole.Capture) {})}
+		return observation{caught: catch(sent(all...), nil, func(sinkhole.Capture) {})}
 	}
 	const document, credentials = "GET /latest/dynamic/instance-identity/document HTTP/1.1", "GET /latest/meta-data/iam/security-credentials/ HTTP/1.1"
 	for _, tc := range []struct {
@@ -101,7 +101,7 @@ func TestVersions(t *testing.T) {
 			all = append(all, sinkhole.Capture{Flow: uint64(i), Destination: netip.MustParseAddrPort("28.1.2.3:443"), Host: "pypi.org", Named: "pypi.org",
 				Protocol: "https", Request: request, Size: 1})
 		}
-		return observation{caught: catch(sent(all...), func(sinkhole.Capture) {})}
+		return observation{caught: catch(sent(all...), nil, func(sinkhole.Capture) {})}
 	}
 	const document, archive = "GET /pypi/fastmcp/json HTTP/1.1", "GET /packages/x-1.0-py3-none-any.whl HTTP/1.1"
 	for _, tc := range []struct {

@@ -24,7 +24,7 @@ func TestGaps(t *testing.T) {
 			{Fact: profile.Fact{Kind: profile.KindSend, Protocol: "tcp", Port: 443}, Count: 8},
 		}
 	})
-	blind.caught = catch(sent(sinkhole.Capture{Host: "a%d.example", Opaque: true}, sinkhole.Capture{Host: "b.example"}), func(sinkhole.Capture) {})
+	blind.caught = catch(sent(sinkhole.Capture{Host: "a%d.example", Opaque: true}, sinkhole.Capture{Host: "b.example"}), nil, func(sinkhole.Capture) {})
 	blind.caught.dropped, blind.caught.lost = 9, 10
 	got := map[string]int{}
 	for _, g := range gaps(nil, []observation{blind, blind}, observation{}, observation{}, report.NetworkAllow) {

@@ -192,7 +192,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Clock: how.clock, Env: how.environment(plan), Arguments: how.arguments, Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Names: plan.Names, Clock: how.clock, Env: how.environment(plan), Arguments: how.arguments, Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -229,7 +229,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	catching := make(chan caught, 1)
 	var heard overheard
 	go func() {
-		catching <- catch(process.Captures(), func(c sinkhole.Capture) {
+		catching <- catch(process.Captures(), plan.Names, func(c sinkhole.Capture) {
 			secrets.Capture(c)
 			if how.attack != nil {
 				heard.capture(c)
@@ -241,9 +241,9 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	}
 	stdin, stdout, stderr := process.Streams()
 	logs := newLogs(secrets)
-	logs.drain(stderr, leak.Stderr)
+	logs.drain(plan.Names.Reader(stderr), leak.Stderr)
 	conn := probe.Conn{
-		Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: left.tee(secrets.Response),
+		Names: plan.Names, Stdin: stdin, Stdout: stdout, Exited: process.Exited(), Received: left.tee(secrets.Response),
 		Active: builder.Active, Pending: process.Trace().Pending, Logged: logs.latest(stderr),
 		Calling: func(c probe.Calling) {
 			told := sinkhole.Call{Arguments: string(c.Arguments), Ended: c.Ended, Refusal: c.Refusal}
@@ -253,13 +253,14 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 					told.Missed = lonely.seen(listens)
 				}
 			}
+			told.Arguments, told.Refusal = plan.Names.Out(told.Arguments), plan.Names.Out(told.Refusal)
 			process.Call(told)
 		},
 		Long: func(piece []byte, end int64) { secrets.Wire(0, piece, end) },
 	}
 	if plan.listens() || how.script != nil {
 		conn.Stdin, conn.Stdout = nil, nil
-		logs.drain(stdout, leak.Stdout)
+		logs.drain(plan.Names.Reader(stdout), leak.Stdout)
 	}
 	stop := sync.OnceFunc(func() {
 		select {

@@ -18,8 +18,7 @@ type Mark struct {
 	Plain bool
 }
 
-// Word is part of the names in arguments. It does not mention an audit, which a server could
-// recognize by it.
+// Word is part of the names in arguments. The server sees another one (see DrawNames).
 const Word = "marlow"
 
 func (m Mark) label() string { return "c" + strconv.Itoa(m.Call) }
@@ -50,8 +49,11 @@ var subjects = []string{"milk and bread", "tea and honey", "rain and wind", "pap
 
 // UUID returns a UUID of version 4 (RFC 9562, 5.4).
 func (m Mark) UUID() string {
-	return fmt.Sprintf("%08x-5d47-4a69-9b0c-%012x", uint32(m.Seed), m.Call)
+	return fmt.Sprintf("%08x"+uuidMiddle+"%012x", uint32(m.Seed), m.Call)
 }
+
+// uuidMiddle is the part between seed and call.
+const uuidMiddle = "-5d47-4a69-9b0c-"
 
 func (m Mark) url() string   { return "https://" + m.Host() + "/notes" }
 func (m Mark) email() string { return "office@" + m.Host() }
@@ -61,7 +63,7 @@ func (m Mark) address() string  { return fmt.Sprintf("192.0.2.%d", 1+m.Call%254)
 func (m Mark) address6() string { return fmt.Sprintf("2001:db8::%x", 1+m.Call%0xffff) }
 
 var marks = lazyregexp.New(`(?i)\b` + Word + `[-_]c(\d{1,9})\b|(?:^|[^a-z0-9-])c(\d{1,9})\.pages\.example\.net\b` +
-	`|-5d47-4a69-9b0c-([0-9a-f]{12})\b`)
+	`|` + uuidMiddle + `([0-9a-f]{12})\b`)
 
 // Marked finds the mark in a host, a path, an id or a text, and returns the call
 // that it was made for. Addresses carry none: there are too few.

@@ -30,10 +30,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // Conn is a running server. Its stderr is drained by who started it.
 type Conn struct {
+	// Names are what the server sees in place of the audit's own names; nil for those.
+	Names *pseudonym.Names
 	// Stdin and Stdout are the runner's ends of the two pipes, unused so far.
 	// Run closes Stdin. It reads Stdout to its end, in the background even
 	// after it has returned: the owner closes it to end that.

@@ -57,7 +57,7 @@ func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 // transport makes the transport of the connection.
 func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
-		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w.conn.Long, w)
+		return transport.Stdio(w.conn.Names.Writer(w.conn.Stdin), w.conn.Stdout, w.conn.Long, w)
 	}
 	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header, Tap: w.conn.HTTP.Tap}
 	if w.conn.HTTP.Transport == report.TransportSSE {
@@ -174,6 +174,7 @@ func (w *wire) forget() {
 
 // Receive takes a line that should be a message.
 func (w *wire) Receive(l transport.Line) {
+	l.Text = w.conn.Names.InBytes(l.Text)
 	w.watch.came(l)
 	w.See(l)
 	if len(bytes.TrimSpace(l.Text)) == 0 {
@@ -191,7 +192,7 @@ func (w *wire) Receive(l transport.Line) {
 // See passes a line on to Conn.Received.
 func (w *wire) See(l transport.Line) {
 	if w.conn.Received != nil {
-		w.conn.Received(l.Text, l.End)
+		w.conn.Received(w.conn.Names.InBytes(l.Text), l.End)
 	}
 }
 
@@ -279,7 +280,7 @@ func (w *wire) Refuse(id string, body transport.Line, why *transport.Error) {
 	if !w.waitsFor(id) {
 		return
 	}
-	if said := parseRefusal(body.Text); said != nil && (!why.Gone || said.Code == codeMethodNotFound) {
+	if said := parseRefusal(w.conn.Names.InBytes(body.Text)); said != nil && (!why.Gone || said.Code == codeMethodNotFound) {
 		w.deliver(received{message: message{err: said}, end: body.End})
 		return
 	}

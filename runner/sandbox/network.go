@@ -105,11 +105,11 @@ func closeNetwork(s spec) (*sinkholeNetwork, error) {
 		return nil, nil
 	}
 	redirected := sinkhole.Redirect()
-	authority, err := sinkhole.NewAuthority()
+	authority, err := sinkhole.NewAuthority(s.Names.Out(sinkhole.Organization))
 	if err != nil {
 		return nil, err
 	}
-	server, err := sinkhole.Serve(sinkhole.Config{Authority: authority, Absent: sinkhole.RegistriesOf(s.Command).Absent, Now: s.Clock.From(time.Now())})
+	server, err := sinkhole.Serve(sinkhole.Config{Names: s.Names, Authority: authority, Absent: sinkhole.RegistriesOf(s.Command).Absent, Now: s.Clock.From(time.Now())})
 	if err != nil {
 		return nil, err
 	}

@@ -218,7 +218,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(l.environ(), l.home, append(how.Decoys.Env(), l.networkEnv(how.Untold)...))
+	b.cmd.Env = environment(l.environ(), l.home, append(how.Decoys.Env(), how.Names.OutAll(l.networkEnv(how.Untold))...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
@@ -246,6 +246,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		command, dir = how.Script.Command, how.Script.Dir
 	}
 	plan := spec{
+		Names: how.Names,
 		Mount: b.mount, Private: []string{b.mount, l.traceDir}, Dir: dir, Home: l.home, Decoys: *how.Decoys, Command: command,
 		Keep: kept, Homes: homesOf(kept, os.Getenv("SUDO_UID")), Network: network, Tracer: l.tracerOf(trace.Wrap(cfg, nil)), Image: l.image, Again: l.state != nil,
 		BindOnly: l.bindOnly, StandIns: len(how.StandIns) > 0, Clock: how.Clock, Parent: cmp.Or(how.Parent, noParent), Host: l.host,
@@ -267,9 +268,9 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 
 // start lets the server run in the box.
 func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
-	setup := shim.Setup{Set: how.Env, Arguments: how.Arguments, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
+	setup := shim.Setup{Names: how.Names, Set: how.Env, Arguments: how.Arguments, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
 	if len(how.StandIns) > 0 {
-		setup.StandIns = &shim.StandIns{Program: standInProgram, Names: how.StandIns}
+		setup.StandIns = &shim.StandIns{Program: how.Names.Out(standInProgram), Names: how.StandIns}
 	}
 	run, err := b.link.Setup(ctx, setup)
 	if err != nil {
@@ -280,7 +281,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		run.Close()
 		return nil, err
 	}
-	cfg.Stdin, cfg.Stdout = run.StdinInode, run.StdoutInode
+	cfg.Names, cfg.Stdin, cfg.Stdout = how.Names, run.StdinInode, run.StdoutInode
 	if how.Listens {
 		cfg.Stdout = 0
 	}

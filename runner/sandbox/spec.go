@@ -8,11 +8,14 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/image"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // spec holds what the command line tells the first process of the sandbox.
 type spec struct {
+	// Names are what the server sees in place of the audit's own names.
+	Names *pseudonym.Names `json:"names,omitempty"`
 	// Mount is an empty directory to build the server's root below.
 	Mount string `json:"mount"`
 	// Dir is the working directory of the server, Home its home.
@@ -66,7 +69,7 @@ func (s spec) view(mounts []mountPoint) view {
 }
 
 // homeless is the home of a server whose user has none.
-const homeless = "/home/marlow"
+const homeless = "/home/user"
 
 // homeOf returns the home that the environment names, if it can be one, without
 // links: the sandbox writes to it, and the trace names it so.

@@ -153,12 +153,12 @@ func (r *root) furnish(s spec, network *sinkholeNetwork) error {
 		return err
 	}
 	if network != nil {
-		if err := r.place(authorityFile, network.authority); err != nil {
+		if err := r.place(s.Names.Out(authorityFile), network.authority); err != nil {
 			return err
 		}
 	}
 	if s.StandIns {
-		if err := r.placeSelf(); err != nil {
+		if err := r.placeSelf(s.Names.Out(standInProgram)); err != nil {
 			return err
 		}
 	}

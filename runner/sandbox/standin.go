@@ -6,11 +6,11 @@ import "golang.org/x/sys/unix"
 // there.
 const standInProgram = "/run/marlow/stand-in"
 
-// placeSelf makes our own program a file of the server's root.
-func (r *root) placeSelf() error {
-	_ = unix.Unmount(r.at(standInProgram), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // of an earlier launch
-	if err := r.place(standInProgram, nil); err != nil {
+// placeSelf makes our own program a file at a path of the server's root.
+func (r *root) placeSelf(path string) error {
+	_ = unix.Unmount(r.at(path), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // of an earlier launch
+	if err := r.place(path, nil); err != nil {
 		return err
 	}
-	return bindReadOnly(self, r.at(standInProgram))
+	return bindReadOnly(self, r.at(path))
 }

@@ -88,7 +88,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	if how.Untold {
 		env = sinkhole.Untold(env)
 	}
-	setup := Setup{Env: slices.Concat(how.Decoys.Env(), env), Set: how.Env, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
+	setup := Setup{Names: how.Names, Env: slices.Concat(how.Decoys.Env(), env), Set: how.Env, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
 	if len(how.StandIns) > 0 {
 		program, err := l.shim()
 		if err != nil {
@@ -137,7 +137,7 @@ func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how
 	l.runs++
 	cfg := trace.Config{
 		Backend: tracer, Clock: how.Clock, File: l.file(),
-		Stdin: run.StdinInode, Stdout: run.StdoutInode, Loads: inputs.Planted, MaxBytes: maxTrace,
+		Names: how.Names, Stdin: run.StdinInode, Stdout: run.StdoutInode, Loads: inputs.Planted, MaxBytes: maxTrace,
 	}
 	if how.Listens {
 		cfg.Stdout = 0
@@ -220,7 +220,7 @@ func (l *Launcher) serve(how audit.Start) (*runSinkhole, error) {
 		return nil, nil
 	}
 	config := *l.Sinkhole
-	config.Now = how.Clock.From(time.Now())
+	config.Names, config.Now = how.Names, how.Clock.From(time.Now())
 	server, err := sinkhole.Serve(config)
 	if err != nil {
 		return nil, err

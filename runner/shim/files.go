@@ -11,12 +11,16 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
-// plant puts files below root's /tmp, where the arguments of calls lead, and a note where no
+// planter puts files where the server finds them, with the names that it is to see.
+type planter struct{ *pseudonym.Names }
+
+// ordinary puts files below root's /tmp, where the arguments of calls lead, and a note where no
 // argument should lead. Existing files stay: an earlier run of the server may have changed
 // them. No symbolic link is followed out of root or in place of a file.
-func plant(root string, files []inputs.File) error {
+func (p planter) ordinary(root string, files []inputs.File) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -29,54 +33,52 @@ func plant(root string, files []inputs.File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tmp.Close() }()                                 // opened for its name only
-	_ = plantFiles(all, outsideDir, []inputs.File{inputs.OutsideNote}) // an image may have no such directory, or a read-only one
-	return plantFiles(tmp, ".", files)
+	defer func() { _ = tmp.Close() }()                                                              // opened for its name only
+	_ = p.files(all, strings.TrimPrefix(inputs.OutsideDir, "/"), []inputs.File{inputs.OutsideNote}) // an image may have no such directory, or a read-only one
+	return p.files(tmp, ".", files)
 }
 
-// plantBelow puts files into an existing directory, as far as there is room and the server
+// below puts files into an existing directory, as far as there is room and the server
 // may write.
-func plantBelow(dir string, files []inputs.File) {
-	at, err := os.OpenRoot(dir)
+func (p planter) below(dir string, files []inputs.File) {
+	at, err := os.OpenRoot(p.Out(dir))
 	if err != nil {
 		return
 	}
 	defer func() { _ = at.Close() }() // opened for its name only
-	_ = plantFiles(at, ".", files)    // as said
+	_ = p.files(at, ".", files)       // as said
 }
 
-// outsideDir is inputs.OutsideDir below the root.
-var outsideDir = strings.TrimPrefix(inputs.OutsideDir, "/")
-
-// plantLures plants links that lead out of a directory, and two directories beside it, one of which has a name that
+// lures plants links that lead out of a directory, and two directories beside it, one of which has a name that
 // begins with that of the directory.
-func plantLures(dir string, outside []string) {
+func (p planter) lures(dir string, outside []string) {
+	dir = p.Out(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return
 	}
 	if at, err := os.OpenRoot(dir); err == nil {
-		_ = at.Symlink(inputs.OutsideDir, inputs.LinkName) // as said
+		_ = at.Symlink(p.Out(inputs.OutsideDir), p.Out(inputs.LinkName)) // as said
 		for link, to := range inputs.FileLinks(outside) {
-			_ = at.Symlink(to, link) // as said
+			_ = at.Symlink(p.Out(to), p.Out(link)) // as said
 		}
-		_ = plantFiles(at, ".", inputs.ArchiveFiles()) // as said
-		_ = at.Close()                                 // opened for its name only
+		_ = p.files(at, ".", inputs.ArchiveFiles()) // as said
+		_ = at.Close()                              // opened for its name only
 	}
 	for _, beside := range []string{inputs.Sibling(dir), inputs.Neighbour(dir)} {
-		if os.Mkdir(beside, 0o755) == nil {
-			plantBelow(beside, inputs.OutsideFilesOf(outside))
+		if os.Mkdir(p.Out(beside), 0o755) == nil {
+			p.below(beside, inputs.OutsideFilesOf(outside))
 		}
 	}
 }
 
-// plantProject makes a directory a project, unless it is part of one already. The root of a
+// project makes a directory a project, unless it is part of one already. The root of a
 // machine is never a project.
-func plantProject(dir string) {
-	dir, err := filepath.Abs(dir)
+func (p planter) project(dir string) {
+	dir, err := filepath.Abs(p.Out(dir))
 	if err != nil || dir == "/" {
 		return
 	}
-	plantBelow(dir, slices.DeleteFunc(slices.Clone(inputs.Project()), func(f inputs.File) bool {
+	p.below(dir, slices.DeleteFunc(slices.Clone(inputs.Project()), func(f inputs.File) bool {
 		entry, _, _ := strings.Cut(f.Path, "/")
 		for above := dir; ; above = filepath.Dir(above) {
 			if _, err := os.Lstat(filepath.Join(above, entry)); err == nil {
@@ -89,15 +91,16 @@ func plantProject(dir string) {
 	}))
 }
 
-// plantFiles puts as many files as it can into a directory below at, and returns the first
+// files puts as many files as it can into a directory below at, and returns the first
 // error. The tracer stops each system call, so files of one directory should follow each
 // other: it is opened once for them.
-func plantFiles(at *os.Root, below string, files []inputs.File) (first error) {
+func (p planter) files(at *os.Root, below string, files []inputs.File) (first error) {
 	var into *os.Root
 	var name string
 	var failed error
 	for _, f := range files {
-		if dir := path.Join(below, path.Dir(f.Path)); dir != name {
+		f.Path, f.Content = p.Out(f.Path), p.OutBytes(f.Content)
+		if dir := path.Join(p.Out(below), path.Dir(f.Path)); dir != name {
 			if into != nil {
 				_ = into.Close() // opened for its name only
 			}

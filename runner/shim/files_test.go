@@ -15,7 +15,7 @@ func TestPlant(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := plant(root, planted); err != nil {
+	if err := (planter{}).ordinary(root, planted); err != nil {
 		t.Fatal(err)
 	}
 	note, todo := filepath.Join(root, "tmp/files/note.txt"), filepath.Join(root, "tmp/files/todo.md")
@@ -25,7 +25,7 @@ func TestPlant(t *testing.T) {
 	if err := os.Remove(todo); err != nil {
 		t.Fatal(err)
 	}
-	if err := plant(root, planted); err != nil {
+	if err := (planter{}).ordinary(root, planted); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{note: "changed", todo: "bread\n"} {
@@ -49,7 +49,7 @@ func TestPlantFollowsNoLink(t *testing.T) {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
 		}
-		err := plant(root, planted)
+		err := (planter{}).ordinary(root, planted)
 		if (err == nil) != (name == "a file") { // a file there is no error
 			t.Errorf("%s: %v", name, err)
 		}
@@ -60,10 +60,10 @@ func TestPlantFollowsNoLink(t *testing.T) {
 }
 
 func TestPlantWithoutTmp(t *testing.T) {
-	if plant(t.TempDir(), planted) == nil {
+	if (planter{}).ordinary(t.TempDir(), planted) == nil {
 		t.Error("nobody says so")
 	}
-	if err := plant(t.TempDir(), nil); err != nil {
+	if err := (planter{}).ordinary(t.TempDir(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -72,14 +72,14 @@ func TestPlantWithoutTmp(t *testing.T) {
 // nothing.
 func TestPlantLures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
-	plantLures(dir, nil)
+	planter{}.lures(dir, nil)
 	if _, err := os.Stat(inputs.Sibling(dir)); err == nil {
 		t.Error("a sibling of what is not there")
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	plantLures(dir, []string{"note.html", "home.md"})
+	planter{}.lures(dir, []string{"note.html", "home.md"})
 	for link, want := range map[string]string{
 		inputs.LinkName: inputs.OutsideDir, inputs.FileLink(3, ".txt"): inputs.OutsideFile(3, ".txt"), inputs.FileLink(3, ".html"): inputs.OutsideFile(3, ".html"),
 	} {
@@ -100,7 +100,7 @@ func TestPlantLures(t *testing.T) {
 // below another would change how Node.js loads the server.
 func TestPlantProject(t *testing.T) {
 	dir := t.TempDir()
-	plantProject(dir)
+	planter{}.project(dir)
 	for _, name := range []string{".git/HEAD", "package.json"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
@@ -110,7 +110,7 @@ func TestPlantProject(t *testing.T) {
 	if err := os.Mkdir(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	plantProject(below)
+	planter{}.project(below)
 	if entries, err := os.ReadDir(below); err != nil || len(entries) > 0 {
 		t.Errorf("a part of a project got %v: %v", entries, err)
 	}

@@ -34,6 +34,7 @@ import (
 	"syscall"
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
 )
 
@@ -74,6 +75,8 @@ type message struct {
 
 // Setup says how the server is started.
 type Setup struct {
+	// Names are what the server sees in place of the names in the rest.
+	Names *pseudonym.Names `json:"names,omitempty"`
 	// Env has "NAME=value" for the server's environment, for names that are not set.
 	// Set has the same, in place of set ones.
 	Env []string `json:"env,omitempty"`

@@ -59,15 +59,15 @@ func (s StandIns) plant(dir string) error {
 	return nil
 }
 
-// searched adds standInDir to the end of PATH: existing programs stay first.
-func searched(env []string) []string {
+// searched adds a directory to the end of PATH: existing programs stay first.
+func searched(env []string, dir string) []string {
 	path := ""
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
 			path = value + string(filepath.ListSeparator)
 		}
 	}
-	return replace(env, []string{"PATH=" + path + standInDir})
+	return replace(env, []string{"PATH=" + path + dir})
 }
 
 // StandIn answers in place of a program if our own program was started as a stand-in; ok

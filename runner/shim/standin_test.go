@@ -72,7 +72,7 @@ func TestStandInIsPlanted(t *testing.T) {
 	if _, ok := StandIn([]string{"run"}); ok {
 		t.Error("every start is a stand-in's")
 	}
-	if got := searched([]string{"PATH=/bin", "A=b"}); !slices.Equal(got, []string{"A=b", "PATH=/bin:" + standInDir}) {
+	if got := searched([]string{"PATH=/bin", "A=b"}, standInDir); !slices.Equal(got, []string{"A=b", "PATH=/bin:" + standInDir}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -142,11 +142,13 @@ func (s *supervisor) setup(o order) error {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
 	env, notes := merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env), []string(nil)
+	plant := planter{o.Setup.Names}
 	if in := o.Setup.StandIns; in != nil {
-		if err := in.plant(standInDir); err != nil {
+		dir := plant.Out(standInDir)
+		if err := in.plant(dir); err != nil {
 			notes = append(notes, fmt.Sprintf("no stand-ins for programs that are missing: %v", err))
 		}
-		env = searched(env)
+		env = searched(env, dir)
 	}
 	barrier, err := s.spawn(o.files, env, o.Setup.Arguments)
 	if err != nil {
@@ -157,23 +159,23 @@ func (s *supervisor) setup(o order) error {
 		s.parting = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 	}
 	ready := message{Kind: kindReady, PID: barrier.PID}
-	if err := plant("/", o.Setup.Files); err != nil {
+	if err := plant.ordinary("/", o.Setup.Files); err != nil {
 		notes = append(notes, fmt.Sprintf("no ordinary files for tools to read: %v", err))
 	}
 	for _, dir := range o.Setup.Dirs {
-		plantBelow(dir, o.Setup.Files)
+		plant.below(dir, o.Setup.Files)
 	}
 	if len(o.Setup.Lures) > 0 {
-		plantBelow(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(), inputs.OutsideFilesOf(o.Setup.Outside)))
+		plant.below(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(), inputs.OutsideFilesOf(o.Setup.Outside)))
 	}
 	for _, dir := range o.Setup.Lures {
-		plantLures(dir, o.Setup.Outside)
+		plant.lures(dir, o.Setup.Outside)
 	}
 	if o.Setup.Project {
-		plantProject(".")
-		open := filepath.Join("/tmp", inputs.ProjectDir)
+		plant.project(".")
+		open := plant.Out(filepath.Join("/tmp", inputs.ProjectDir))
 		_ = os.Mkdir(open, 0o755) // it may exist from an earlier launch
-		plantProject(open)
+		plant.project(open)
 	}
 	ready.Text = strings.Join(notes, "; ")
 	return send(s.conn, ready)

@@ -35,8 +35,8 @@ type Authority struct {
 	issuing map[string]*x509.Certificate // by organization
 }
 
-// organization of the certificates; it does not reveal the audit.
-const organization = "Marlow"
+// Organization is the usual one of an authority; it does not reveal the audit.
+const Organization = "Marlow"
 
 // issuers has who signs the certificates of well-known services (organization and common name), because a program
 // that hides from an audit looks at that.
@@ -64,8 +64,8 @@ func issuerOf(host string) [2]string {
 	return anyIssuer
 }
 
-// NewAuthority makes an authority.
-func NewAuthority() (*Authority, error) {
+// NewAuthority makes an authority of an organization.
+func NewAuthority(organization string) (*Authority, error) {
 	var keys [3]*ecdsa.PrivateKey
 	for i := range keys {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // timeToLive of answers, in seconds.
@@ -52,6 +53,8 @@ func (q question) request() string {
 // resolver answers questions.
 type resolver struct {
 	names *names
+	// audit has the names of the audit.
+	audit *pseudonym.Names
 	// self is the machine's host name, in lower case.
 	self string
 	// absent are domains that do not exist, with all their subdomains.
@@ -119,7 +122,7 @@ func searched(host string) bool {
 // none. Answers about names that lead to this machine (inputs.IsInside) must not be kept.
 func (r resolver) record(q question) (record dnsmessage.ResourceBody, ttl uint32) {
 	host := strings.ToLower(q.host())
-	only6, lookups, inside := inputs.IsInside(host)
+	only6, lookups, inside := inputs.IsInside(r.audit.In(host))
 	switch q.Type {
 	case dnsmessage.TypeA, dnsmessage.TypeALL:
 		switch {

@@ -140,7 +140,8 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 	if now := t.server.config.Now; now != nil {
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 	}
-	led, leads := inputs.LedTo(strings.ToLower(t.named(r)), r.URL.Path)
+	names := t.server.config.Names
+	led, leads := inputs.LedTo(names.In(strings.ToLower(t.named(r))), names.In(r.URL.Path))
 	switch {
 	case leads:
 		to := led.String()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // The bounds of a Server.
@@ -31,6 +32,8 @@ type Config struct {
 	Authority *Authority
 	// Absent are domains that must not resolve, see Registries.
 	Absent []string
+	// Names are what the server sees in place of the audit's own names; nil for those.
+	Names *pseudonym.Names
 	// Now returns the time that the server sees; nil for the true one.
 	Now func() time.Time
 }
@@ -76,7 +79,7 @@ func Serve(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the sinkhole: %w", err)
 	}
-	s.resolver = resolver{names: s.names, self: strings.ToLower(host), absent: config.Absent}
+	s.resolver = resolver{names: s.names, audit: config.Names, self: strings.ToLower(host), absent: config.Absent}
 	if err := s.listen(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("start the sinkhole: %w", err)

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // Config says what to trace.
@@ -40,6 +41,8 @@ type Config struct {
 	// Home is the server's home, and Alias a link to it: events have names below Alias as names below Home. "" if there is
 	// none.
 	Home, Alias string
+	// Names are the audit's; events have those that the engine uses.
+	Names *pseudonym.Names `json:"-"`
 	// Loads selects the files whose reads make events (OpLoad), and not only their opening; nil for
 	// none. Servers read too much to keep all of it.
 	Loads func(name string) bool `json:"-"`
@@ -100,11 +103,14 @@ func Follow(cfg Config) (*Session, error) { return newSession(cfg, 0) }
 func (s *Session) Run(ctx context.Context, sink func(Event)) error {
 	defer func() { _ = s.file.Close() }()
 	d := newDecoder(s.cfg, sink)
-	d.claims, d.stdinRead, d.executable = &s.claims, &s.stdinRead, s.executable
+	d.claims, d.stdinRead = &s.claims, &s.stdinRead
+	if s.executable != nil {
+		d.executable = func(pid int) string { return s.cfg.Names.In(s.executable(pid)) }
+	}
 	t := &tail{file: s.file, maxBytes: s.cfg.MaxBytes, noHoles: s.cfg.Keep}
 	published := 0
 	err := t.follow(ctx, s.ended, func(line []byte) {
-		d.feed(line)
+		d.feed(s.cfg.Names.InBytes(line))
 		if published++; published%64 == 0 {
 			s.publish(d, t)
 		}

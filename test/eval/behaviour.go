@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/sandbox"
 	"github.com/mcpaudit/mcpaudit/test/command"
 )
@@ -116,7 +117,7 @@ func examine(ctx context.Context, command, env []string, change func(*audit.Plan
 		return report.Report{}, err
 	}
 	defer func() { _ = launcher.Close() }()
-	plan := audit.Plan{Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Decoys: launcher.Decoys(), Dir: launcher.Dir()}
+	plan := audit.Plan{Command: command, FailOn: report.SeverityHigh, Timeout: auditTimeout, Decoys: launcher.Decoys(), Dir: launcher.Dir(), Names: inputs.DrawNames(false)}
 	if change != nil {
 		change(&plan)
 	}
