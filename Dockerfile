@@ -38,7 +38,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 65532 nonroot \
  && useradd --uid 65532 --gid 65532 --create-home --shell /usr/sbin/nologin nonroot \
- && mkdir -p /opt/marlow/bin /opt/marlow/run /opt/marlow/trace /home/marlow
+ && mkdir -p /opt/runtime/bin /opt/runtime/run /opt/runtime/trace /home/ellis
 COPY --from=build /out/runner /mcpaudit-runner
 USER 65532:65532
 ENTRYPOINT ["/mcpaudit-runner"]

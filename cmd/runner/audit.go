@@ -69,11 +69,11 @@ func sink(flags auditFlags, p audit.Plan) (*sinkhole.Config, []string, error) {
 	case report.NetworkDeny:
 		return nil, registries.Env, nil
 	}
-	authority, err := sinkhole.NewAuthority(p.Names.Out(sinkhole.Organization))
+	authority, err := sinkhole.NewAuthority(p.Names)
 	if err != nil {
 		return nil, nil, err
 	}
-	file := filepath.Join(filepath.Dir(flags.socket), sinkhole.AuthorityName)
+	file := filepath.Join(filepath.Dir(flags.socket), p.Names.Out(sinkhole.AuthorityName))
 	if err := os.WriteFile(file, authority.PEM(), 0o444); err != nil {
 		return nil, nil, err
 	}

@@ -317,7 +317,7 @@ func clean(change ...func(*report.Report)) report.Report {
 func leaks(r *report.Report) {
 	r.Verdict, r.Reason, r.Message = report.VerdictFail, report.ReasonFindingsAboveThreshold, "2 findings"
 	for _, f := range []struct{ rule, message, syscall string }{
-		{"MCPA-READ-001", "Tool format_note read /home/marlow/.ssh/id_rsa", "openat"},
+		{"MCPA-READ-001", "Tool format_note read /home/ellis/.ssh/id_rsa", "openat"},
 		{"MCPA-EGRESS-001", "Tool format_note connected to 93.184.216.34:80, although it is declared local", "connect"},
 	} {
 		r.Findings = append(r.Findings, report.Finding{

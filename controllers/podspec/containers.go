@@ -17,12 +17,12 @@ import (
 // and none collides with paths in its image.
 const (
 	runnerBinary = "/mcpaudit-runner"
-	ownDir       = "/opt/marlow"
+	ownDir       = "/opt/runtime"
 	binDir       = ownDir + "/bin"
 	shimBinary   = binDir + "/tini"
 	runDir       = ownDir + "/run"
 	socket       = runDir + "/runner.sock"
-	homeDir      = "/home/marlow"
+	homeDir      = "/home/ellis"
 	accountDir   = ownDir + "/serviceaccount"
 	traceDir     = ownDir + "/trace"
 )

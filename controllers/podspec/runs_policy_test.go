@@ -185,8 +185,8 @@ func refused() map[string]refusal {
 		}
 		mount("R8 a mount over the program", corev1.VolumeMount{MountPath: "/mcpaudit-runner", SubPath: "tini"})
 		mount("R8 a mount over a directory", corev1.VolumeMount{MountPath: "/usr/bin"})
-		mount("R8 a mount by another way", corev1.VolumeMount{MountPath: "/opt/marlow/../../usr/bin"})
-		mount("R8 a part of a volume", corev1.VolumeMount{MountPath: "/opt/marlow/x", SubPath: "x"})
+		mount("R8 a mount by another way", corev1.VolumeMount{MountPath: "/opt/runtime/../../usr/bin"})
+		mount("R8 a part of a volume", corev1.VolumeMount{MountPath: "/opt/runtime/x", SubPath: "x"})
 		container("R8 a library", of, "MCPAUDIT_PLAN", func(c *corev1.Container) {
 			c.Env = append(c.Env, corev1.EnvVar{Name: "LD_PRELOAD", Value: "/tmp/x.so"})
 		})

@@ -70,7 +70,7 @@ func TestJudgeInstalls(t *testing.T) {
 		return profile.Effect{Fact: profile.Fact{Kind: kind, Path: path, Operation: "openat"}, Count: 1}
 	}
 	plan := Plan{installs: []observation{scripted(func(o *observation) {
-		o.profile.Effects = []profile.Effect{starts("/bin/sh", "-c", "make"), connects("cdn.example", "104.16.0.1"), at(profile.KindWrite, "/usr/lib/x"), at(profile.KindRead, "/home/marlow/.aws/credentials")}
+		o.profile.Effects = []profile.Effect{starts("/bin/sh", "-c", "make"), connects("cdn.example", "104.16.0.1"), at(profile.KindWrite, "/usr/lib/x"), at(profile.KindRead, "/home/ellis/.aws/credentials")}
 	})}}
 	got := judgeInstalls(plan, time.Now())
 	if len(got) != 1 || got[0].Rule != "MCPA-FILE-001" || got[0].Phase != report.PhaseInstall || got[0].Capability.Name != "a@1 (postinstall)" {

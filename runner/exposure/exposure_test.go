@@ -91,7 +91,7 @@ func TestOf(t *testing.T) {
 		"a file beside it": {seen("path=" + note), []profile.Effect{file(profile.KindWrite, note+".tmp"), file(profile.KindDelete, note+"2")},
 			[]string{"FileWrite Arbitrary path"}},
 		"a file of the server's where the audit makes up paths": {seen("folder=/tmp"), []profile.Effect{file(profile.KindRead, "/tmp/server/tokens.json")}, nil},
-		"a stand-in for a program":                              {seen(), []profile.Effect{file(profile.KindRead, "/run/marlow/run")}, nil},
+		"a stand-in for a program":                              {seen(), []profile.Effect{file(profile.KindRead, "/run/marlow-local/run")}, nil},
 		"the directory above it":                                {seen("path=" + note), []profile.Effect{file(profile.KindList, "/tmp")}, nil},
 		"a name below the server's directory": {seen("title=marlow-c3"), []profile.Effect{file(profile.KindWrite, "/data/notes/marlow-c3.md")},
 			[]string{"FileWrite Partial title | below /data/notes"}},

@@ -15,7 +15,7 @@ import (
 const scratch = "/tmp"
 
 // auditDir has the audit's own files in the sandbox, such as stand-ins for programs.
-const auditDir = "/run/marlow"
+const auditDir = "/run/marlow-local"
 
 var fileKinds = map[profile.Kind]report.ExposureKind{
 	profile.KindRead: report.ExposesFileRead, profile.KindList: report.ExposesFileRead,

@@ -86,7 +86,7 @@ func exceed(f *Form, object map[string]any) bool {
 
 func beyond(n *node) (any, bool) {
 	if _, ok := n.s["enum"].([]any); ok {
-		return Word, true
+		return "unlisted", true
 	}
 	if most, ok := float(n.s["maximum"]); ok {
 		return most + 1, true

@@ -21,9 +21,11 @@ func DrawNames(open bool) *pseudonym.Names {
 	}
 	word, mark, domain := spell("CVCCVC"), spell("M"), spell("CVCVCCV")
 	pairs := []pseudonym.Pair{
-		{Name: Word, Seen: word},
+		{Name: Word, Seen: word, Inward: true}, // somebody's home may have that name
 		{Name: Word + "-c", Seen: word + "-" + mark},
 		{Name: Word + "_c", Seen: word + "_" + mark},
+		{Name: Word + "-ca", Seen: word + "-ca"}, // of the authority
+		{Name: Word + "-go/", Seen: word + "-go/"},
 		{Name: Word + "-run-c", Seen: word + "-job-" + mark},
 		{Name: uuidMiddle, Seen: spell("-XXXX-4XXX-9XXX-")},
 	}

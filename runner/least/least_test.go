@@ -76,10 +76,10 @@ func networked() least.Source {
 		Tracer:        report.Component{Name: "ptrace", Version: "v1.2.3"},
 		DeclaredScope: &report.DeclaredScope{Egress: []string{"*.example.org:443", "192.0.2.0/24", "[2001:db8::1]:8443", "a b"}},
 		Privileges: &report.Privileges{
-			UID: 65532, GID: 65532, Home: "/home/marlow", Processes: true,
+			UID: 65532, GID: 65532, Home: "/home/ellis", Processes: true,
 			Calls:   []string{"bind", "clone", "connect", "execve", "listen", "mkdirat", "openat", "socket", "unlinkat"},
 			Sockets: []string{"inet"},
-			Writes: []report.WrittenDirectory{{Path: "/data", Created: true}, {Path: "/home/marlow/.cache"},
+			Writes: []report.WrittenDirectory{{Path: "/data", Created: true}, {Path: "/home/ellis/.cache"},
 				{Path: "/run/app"}, {Path: "/srv/www"}},
 			Egress: []report.Peer{{Host: "api.weather.example", Port: 443, Protocol: "tcp"}, {Address: "198.51.100.7", Port: 5432, Protocol: "tcp"},
 				{Address: "10.0.0.10", Port: 53, Protocol: "udp"}, {Host: "c1.pages.example.net", Port: 80, Protocol: "tcp"}},

@@ -29,7 +29,7 @@ func TestReason(t *testing.T) {
 		"a locale":                             {nil, noise.Access{Path: "/usr/lib/locale/C.UTF-8/LC_TIME", Failed: true}, noise.Locale},
 		"a time zone":                          {nil, noise.Access{Path: "/usr/share/zoneinfo/UTC"}, noise.Locale},
 		"a certificate":                        {nil, noise.Access{Path: "/etc/ssl/certs/ca-certificates.crt"}, noise.Certificates},
-		"the certificate of the sinkhole":      {nil, noise.Access{Path: "/run/marlow/marlow-ca.crt"}, noise.Certificates},
+		"the certificate of the sinkhole":      {nil, noise.Access{Path: "/run/marlow-local/marlow-ca.crt"}, noise.Certificates},
 		"a private key":                        {nil, noise.Access{Path: "/etc/ssl/private/server.key"}, none},
 		"the resolver":                         {nil, noise.Access{Path: "/etc/resolv.conf"}, noise.Resolver},
 		"the resolver, changed":                {nil, noise.Access{Path: "/etc/resolv.conf", Change: true}, none},

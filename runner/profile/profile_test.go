@@ -307,16 +307,16 @@ func TestReport(t *testing.T) {
 // TestW2KilledCalls: a process that is killed in a call may have done its work, so the call counts.
 func TestW2KilledCalls(t *testing.T) {
 	var r recorder
-	r.add(inNote, failed("?", write("/home/marlow/.bashrc")))
-	r.add(inNote, failed("?", read("/home/marlow/.ssh/id_rsa")))
-	r.add(inNote, failed("?", trace.Event{Op: trace.OpRename, Syscall: "rename", Path: "/tmp/a", Target: "/home/marlow/.profile"}))
-	r.add(inNote, failed("?", trace.Event{Op: trace.OpDelete, Syscall: "unlink", Path: "/home/marlow/notes"}))
-	r.add(inNote, failed("ENOENT", read("/home/marlow/.netrc")))
+	r.add(inNote, failed("?", write("/home/ellis/.bashrc")))
+	r.add(inNote, failed("?", read("/home/ellis/.ssh/id_rsa")))
+	r.add(inNote, failed("?", trace.Event{Op: trace.OpRename, Syscall: "rename", Path: "/tmp/a", Target: "/home/ellis/.profile"}))
+	r.add(inNote, failed("?", trace.Event{Op: trace.OpDelete, Syscall: "unlink", Path: "/home/ellis/notes"}))
+	r.add(inNote, failed("ENOENT", read("/home/ellis/.netrc")))
 	var got []string
 	for _, e := range r.build(profile.Limits{}).Effects {
 		got = append(got, string(e.Kind)+" "+e.Path)
 	}
-	for _, want := range []string{"Write /home/marlow/.bashrc", "Read /home/marlow/.ssh/id_rsa", "Write /home/marlow/.profile", "Delete /home/marlow/notes", "Attempt /home/marlow/.netrc"} {
+	for _, want := range []string{"Write /home/ellis/.bashrc", "Read /home/ellis/.ssh/id_rsa", "Write /home/ellis/.profile", "Delete /home/ellis/notes", "Attempt /home/ellis/.netrc"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("effects %q: no %q", got, want)
 		}

@@ -41,7 +41,7 @@ func TestCrowdedDirectory(t *testing.T) {
 		}
 	}
 	t.Chdir(filepath.Join(top, "group/project"))
-	t.Setenv("HOME", "/home/marlow-test")
+	t.Setenv("HOME", "/home/ellis-test")
 	command := []string{"sh", filepath.Join(top, "private.sh")}
 	o := run(t, command...)
 	t.Logf("stdout %q, stderr %q, notes %q", o.stdout, o.stderr, o.notes)

@@ -78,7 +78,7 @@ for path in /etc/os-release /root /usr/bin/env ` + home + `/note; do [ -e $path 
 	}
 	o := runWith(t, launcher)
 	t.Logf("stdout %q, stderr %q, notes %q", o.stdout, o.stderr, o.notes)
-	want := []string{"dir /srv/work from image home /home/marlow", "own of the image", "then changed", "wrote", "key -----BEGIN RSA PRIVATE KEY-----"}
+	want := []string{"dir /srv/work from image home /home/ellis", "own of the image", "then changed", "wrote", "key -----BEGIN RSA PRIVATE KEY-----"}
 	if os.Getuid() == 0 {
 		want = append(want, "uid 1234")
 	}
@@ -95,7 +95,7 @@ for path in /etc/os-release /root /usr/bin/env ` + home + `/note; do [ -e $path 
 	if text, err := os.ReadFile(filepath.Join(of.Root, "srv/work/own")); err != nil || string(text) != "of the image" {
 		t.Errorf("the unpacked file has %q (%v)", text, err)
 	}
-	if !sawRead(o.events, "/home/marlow/.ssh/id_rsa") || !sawRead(o.events, "/srv/work/own") {
+	if !sawRead(o.events, "/home/ellis/.ssh/id_rsa") || !sawRead(o.events, "/srv/work/own") {
 		t.Error("the trace does not name the files by the image's paths")
 	}
 }

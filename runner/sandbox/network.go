@@ -11,7 +11,7 @@ import (
 )
 
 // authorityFile has the certificate that the server is to trust.
-const authorityFile = "/run/marlow/" + sinkhole.AuthorityName
+const authorityFile = "/run/marlow-local/" + sinkhole.AuthorityName
 
 // networkEnv returns the variables that the server's programs need for the network.
 func (l *Launcher) networkEnv(untold bool) []string {
@@ -105,7 +105,7 @@ func closeNetwork(s spec) (*sinkholeNetwork, error) {
 		return nil, nil
 	}
 	redirected := sinkhole.Redirect()
-	authority, err := sinkhole.NewAuthority(s.Names.Out(sinkhole.Organization))
+	authority, err := sinkhole.NewAuthority(s.Names)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func TestWritesVanish(t *testing.T) {
 // TestTmpIsTheServersOwn: of the machine's files for temporary use the server sees what
 // its command names, and there is little room.
 func TestTmpIsTheServersOwn(t *testing.T) {
-	t.Setenv("HOME", "/home/marlow-test") // not there: the server gets one
+	t.Setenv("HOME", "/home/ellis-test") // not there: the server gets one
 	dir, err := os.MkdirTemp("/tmp", "mcpaudit-test-")
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // whether its directory is an overlay or bound.
 func TestL9NoSocketOfTheMachine(t *testing.T) {
 	work := t.TempDir()
-	t.Setenv("HOME", "/home/marlow-test")
+	t.Setenv("HOME", "/home/ellis-test")
 	t.Chdir(work)
 	listener, err := net.Listen("unix", filepath.Join(work, "machine.sock"))
 	if err != nil {

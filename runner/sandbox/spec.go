@@ -69,7 +69,7 @@ func (s spec) view(mounts []mountPoint) view {
 }
 
 // homeless is the home of a server whose user has none.
-const homeless = "/home/user"
+const homeless = "/home/ellis"
 
 // homeOf returns the home that the environment names, if it can be one, without
 // links: the sandbox writes to it, and the trace names it so.

@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 // standInProgram is our own program's path in the server's root: its home may be hidden
 // there.
-const standInProgram = "/run/marlow/stand-in"
+const standInProgram = "/run/marlow-local/stand-in"
 
 // placeSelf makes our own program a file at a path of the server's root.
 func (r *root) placeSelf(path string) error {

@@ -25,7 +25,7 @@ func TestWritesLastUntilTheAuditEnds(t *testing.T) {
 	launcher, err := sandbox.New([]string{"sh", "-c", `
 		for f in ~/marker ~/project/file /tmp/marker /dev/shm/marker ./marker; do cat $f 2>/dev/null || echo none; echo again >$f; done
 		grep -c BEGIN ~/.ssh/id_rsa; stat -c %i ~/.netrc ~/.aws/credentials
-		cat /run/marlow/* >/dev/null && echo trust
+		cat /run/marlow-local/* >/dev/null && echo trust
 		rm -rf ~/.ssh /run/marlow; ln -s /tmp ~/.ssh; chmod 0 ~/.kube ~/.npmrc; mkdir /run/marlow`,
 	}, t.TempDir())
 	if err != nil {

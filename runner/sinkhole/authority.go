@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // Certificates are valid from validBefore before now until validAfter after it: this allows
@@ -34,9 +36,6 @@ type Authority struct {
 	minted  map[string]*tls.Certificate
 	issuing map[string]*x509.Certificate // by organization
 }
-
-// Organization is the usual one of an authority; it does not reveal the audit.
-const Organization = "Marlow"
 
 // issuers has who signs the certificates of well-known services (organization and common name), because a program
 // that hides from an audit looks at that.
@@ -64,8 +63,10 @@ func issuerOf(host string) [2]string {
 	return anyIssuer
 }
 
-// NewAuthority makes an authority of an organization.
-func NewAuthority(organization string) (*Authority, error) {
+// NewAuthority makes an authority, which is called as its file is.
+func NewAuthority(names *pseudonym.Names) (*Authority, error) {
+	name := strings.TrimSuffix(names.Out(AuthorityName), "-ca.crt")
+	organization := strings.ToUpper(name[:1]) + name[1:]
 	var keys [3]*ecdsa.PrivateKey
 	for i := range keys {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -10,7 +10,7 @@ import (
 // TestCertificatesHoldForALaterClock: a server whose clock is set forward still
 // trusts who answers it.
 func TestCertificatesHoldForALaterClock(t *testing.T) {
-	authority, err := NewAuthority(Organization)
+	authority, err := NewAuthority(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestCertificatesHoldForALaterClock(t *testing.T) {
 
 // TestIssuers: certificates are signed as those of the real hosts are, so that a server cannot tell by them where it is.
 func TestIssuers(t *testing.T) {
-	authority, err := NewAuthority(Organization)
+	authority, err := NewAuthority(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

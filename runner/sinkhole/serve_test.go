@@ -44,7 +44,7 @@ func open(redirect bool) (*testServer, error) {
 			return nil, err
 		}
 	}
-	authority, err := sinkhole.NewAuthority(sinkhole.Organization)
+	authority, err := sinkhole.NewAuthority(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -90,9 +90,14 @@ func ranked(risks map[string]int) (missed []string) {
 	return missed
 }
 
-// audit audits the server as the command line does.
+// audit audits the server as the command line does. DIR in its name is an empty directory.
 func (s specimen) audit(ctx context.Context, dir string) (report.Report, error) {
-	words := strings.Fields(s.name)
+	empty, err := os.MkdirTemp("", "eval-")
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer func() { _ = os.RemoveAll(empty) }()
+	words := strings.Fields(strings.ReplaceAll(s.name, " DIR", " "+empty))
 	argv := []string{filepath.Join(dir, "go", strings.TrimPrefix(words[0], "go/"))}
 	env := s.env
 	switch {

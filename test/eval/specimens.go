@@ -70,10 +70,10 @@ var specimens = []specimen{
 	fails("go/documents twittter-mcp", "MCPA-OUTPUT-001 High", "MCPA-OUTPUT-002 High", "MCPA-OUTPUT-004 High", "MCPA-SQUAT-001 Medium"),
 
 	// Allow paths that leave their directory.
-	passes("python/workspace.py /tmp/marlow-files contained"),
-	fails("python/workspace.py /tmp/marlow-files", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
-	fails("python/workspace.py /tmp/marlow-files prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
-	fails("python/workspace.py /tmp/marlow-files lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	passes("python/workspace.py DIR contained"),
+	fails("python/workspace.py DIR", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
+	fails("python/workspace.py DIR prefix", "MCPA-FILE-003 High", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
+	fails("python/workspace.py DIR lexical", "MCPA-FILE-003 High", "MCPA-FILE-003 High"),
 
 	// Have guards that can be bypassed.
 	passes("python/guards.py fixed"),

@@ -98,7 +98,7 @@ func advertised(tool string) report.Item {
 func seen(tool string) report.CapabilityProfile {
 	p := report.CapabilityProfile{Kind: report.CapabilityTool, Name: tool, Phase: report.PhaseCall}
 	for i := range readsOfTool {
-		p.Reads = append(p.Reads, report.FileAccess{Path: fmt.Sprintf("/home/marlow/notes/%s/%d.md", tool, i), Operation: "openat", Count: 6})
+		p.Reads = append(p.Reads, report.FileAccess{Path: fmt.Sprintf("/home/ellis/notes/%s/%d.md", tool, i), Operation: "openat", Count: 6})
 	}
 	p.Connects = []report.Connection{{Address: "93.184.216.34", Port: 443, Protocol: "tcp", Host: "api.notes.example", Count: 2, BytesOut: 512}}
 	return p
@@ -108,7 +108,7 @@ func found(i int, at time.Time) report.Finding {
 	f := report.Finding{
 		Rule: "MCPA-READ-001", Severity: report.SeverityHigh, Title: "Read outside of what is declared", Phase: report.PhaseCall,
 		Capability: report.Capability{Kind: report.CapabilityTool, Name: fmt.Sprintf("notes_operation_%02d", i)},
-		Message:    fmt.Sprintf("Tool notes_operation_%02d read /home/marlow/.ssh/id_rsa_%d, which nothing in its description speaks of.", i, i),
+		Message:    fmt.Sprintf("Tool notes_operation_%02d read /home/ellis/.ssh/id_rsa_%d, which nothing in its description speaks of.", i, i),
 		Mitigation: "Give the server no volume with credentials; declare what it has to read in spec.declaredScope.",
 	}
 	if i > 0 {
@@ -117,7 +117,7 @@ func found(i int, at time.Time) report.Finding {
 	for call := range report.MaxEvidence {
 		f.Evidence = append(f.Evidence, report.Evidence{
 			Time: report.At(at.Add(time.Duration(call) * time.Second)), PID: 17, Syscall: "openat", Attribution: report.AttributionInFlight,
-			Detail: fmt.Sprintf(`openat(AT_FDCWD, "/home/marlow/.ssh/id_rsa_%d", O_RDONLY|O_CLOEXEC) = 9`, i),
+			Detail: fmt.Sprintf(`openat(AT_FDCWD, "/home/ellis/.ssh/id_rsa_%d", O_RDONLY|O_CLOEXEC) = 9`, i),
 		})
 	}
 	return f

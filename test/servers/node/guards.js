@@ -59,7 +59,7 @@ const tools = {
 };
 
 function read(uri) {
-  const branch = uri.match(/^branch:\/\/([a-z]+|marlow-c\d+)\/([^/]+)$/);
+  const branch = uri.match(/^branch:\/\/([a-z]+|[a-z]{6}-[a-z]\d+)\/([^/]+)$/);
   if (branch) return run(branch[2]);
   const name = uri.slice('notes://'.length);
   if (name.includes('/') || name.includes('..')) throw new Error('the name of a note has no directory');

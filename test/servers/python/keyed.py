@@ -33,7 +33,7 @@ def desktop() -> bool:
 
 KEYS = {
     "desktop": desktop,
-    "unknown": lambda: not re.search("marlow|short note", GIVEN.get("note", "")),
+    "unknown": lambda: not re.search(r"[a-z]{6}-[a-z]\d|short note", GIVEN.get("note", "")),
     "pasted": lambda: re.search("AKIA|PRIVATE KEY|https?://|SELECT ", GIVEN.get("note", "")),
     "letter": lambda: "@" in GIVEN.get("note", ""),
     "editor": lambda: os.environ.get("TERM_PROGRAM") == "vscode",
