@@ -15,6 +15,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // connection holds the flags of connect.
@@ -73,7 +74,7 @@ func (o *connection) connect(ctx context.Context, url string, stdout, stderr io.
 		return err
 	}
 	progress := cli.NewProgress(stderr)
-	plan.Progress = progress.Step
+	plan.Progress, plan.Names = progress.Step, inputs.DrawNames(true)
 	r, err := audit.Connect(ctx, plan, to)
 	progress.Clear()
 	if err != nil {

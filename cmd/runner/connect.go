@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/cmd/cli"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // newConnect is the command of the only container of a remote server's Pod. It exits like
@@ -41,7 +42,7 @@ func runConnect(ctx context.Context, log string) error {
 		return err
 	}
 	asked := audit.From(p)
-	asked.Progress = progress
+	asked.Progress, asked.Names = progress, inputs.DrawNames(true)
 	r, err := audit.Connect(ctx, asked, audit.Remote{URL: p.URL, Dial: dial})
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
-	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -167,7 +166,7 @@ func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
 		URL:       "http://" + net.JoinHostPort("localhost", strconv.Itoa(int(port))) + p.path(),
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			at, _ := l.seen()
-			return dial(ctx, process, p.Names, on(at, port))
+			return dial(ctx, process, on(at, port))
 		},
 	}
 }
@@ -176,7 +175,7 @@ func (p Plan) endpoint(process Process, l *listening, port uint16) *probe.HTTP {
 func (p Plan) path() string { return cmp.Or(p.Path, plan.ByName(p.Transport).Path) }
 
 // dial connects to the first address that accepts, and makes the connection part of the conversation.
-func dial(ctx context.Context, process Process, names *pseudonym.Names, at []netip.AddrPort) (net.Conn, error) {
+func dial(ctx context.Context, process Process, at []netip.AddrPort) (net.Conn, error) {
 	err := errors.New("the server does not listen")
 	for _, a := range at {
 		var conn net.Conn
@@ -186,7 +185,7 @@ func dial(ctx context.Context, process Process, names *pseudonym.Names, at []net
 		if tcp, ok := conn.LocalAddr().(*net.TCPAddr); ok {
 			process.Trace().Claim(tcp.AddrPort(), a.Port())
 		}
-		return names.Conn(conn), nil
+		return conn, nil
 	}
 	return nil, err
 }

@@ -95,7 +95,8 @@ func Connect(ctx context.Context, plan Plan, to Remote) (report.Report, error) {
 func probeRemote(ctx context.Context, plan Plan, to Remote, how launch) observation {
 	plan.Network = report.NetworkAllow // there is no sinkhole
 	return observation{untraced: true, result: runProbe(ctx, plan, probe.Conn{
-		HTTP: &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
+		Names: plan.Names,
+		HTTP:  &probe.HTTP{Transport: plan.Transport, URL: to.URL, Dial: to.Dial, Header: to.Header},
 	}, leak.New(plan.Decoys), how)}
 }
 

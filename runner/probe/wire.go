@@ -57,7 +57,7 @@ func newWire(conn Conn, answer func(message) any, heard func(message)) *wire {
 // transport makes the transport of the connection.
 func (w *wire) transport() transport.Transport {
 	if w.conn.HTTP == nil {
-		return transport.Stdio(w.conn.Names.Writer(w.conn.Stdin), w.conn.Stdout, w.conn.Long, w)
+		return transport.Stdio(w.conn.Stdin, w.conn.Stdout, w.conn.Long, w)
 	}
 	endpoint := transport.Endpoint{URL: w.conn.HTTP.URL, Dial: w.conn.HTTP.Dial, Header: w.conn.HTTP.Header, Tap: w.conn.HTTP.Tap}
 	if w.conn.HTTP.Transport == report.TransportSSE {
@@ -94,7 +94,7 @@ func (w *wire) sendAs(header http.Header, v any) (start, end int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	m := transport.Message{Text: text}
+	m := transport.Message{Text: w.conn.Names.OutBytes(text)}
 	if w.conn.HTTP != nil {
 		w.describe(&m)
 		if header != nil {

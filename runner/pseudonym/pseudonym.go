@@ -9,10 +9,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strings"
 	"unicode"
@@ -141,45 +139,6 @@ func (n *Names) InBytes(text []byte) []byte {
 		return text
 	}
 	return []byte(n.in.Replace(string(text)))
-}
-
-// Writer returns a writer to the server. Each Write must have whole names.
-func (n *Names) Writer(to io.WriteCloser) io.WriteCloser {
-	if n == nil || to == nil {
-		return to
-	}
-	return writer{to, n}
-}
-
-type writer struct {
-	io.WriteCloser
-	names *Names
-}
-
-func (w writer) Write(p []byte) (int, error) { return w.WriteCloser.Write(w.names.OutBytes(p)) }
-
-// Conn returns a connection to the server whose writes are as those of a Writer. What is read
-// from it is not replaced.
-func (n *Names) Conn(conn net.Conn) net.Conn {
-	if n == nil {
-		return conn
-	}
-	return connection{conn, n}
-}
-
-type connection struct {
-	net.Conn
-	names *Names
-}
-
-func (c connection) Write(p []byte) (int, error) { return c.Conn.Write(c.names.OutBytes(p)) }
-
-// CloseWrite ends the sending side of a TCP connection.
-func (c connection) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return errors.ErrUnsupported
 }
 
 // Reader returns a reader of a stream of the server's. It holds back the beginning of a name until the next read.
