@@ -113,7 +113,7 @@ func TestImageFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if home := launcher.Decoys().Home; home != "/real/marlow" {
+	if home := launcher.Decoys().Home; home != "/real/ellis" {
 		t.Errorf("the decoys are in %s, where no link leads", home)
 	}
 	file, err := launcher.Open("/script")
