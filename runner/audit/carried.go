@@ -16,8 +16,10 @@ import (
 
 // carried returns credentials in the server's answers that are built into it: neither given by the audit, its user or
 // a file, nor random. A random one occurs once; a built-in one recurs in another call or launch.
-func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
-	foreign := notOwn(plan, runs, in)
+//
+// attacked is the launch that tries guards: its errors count, too, because some tell how the server reaches its services.
+func carried(plan Plan, runs []observation, attacked observation, in rules.Input) []rules.Carried {
+	foreign := notOwn(plan, append(slices.Clip(runs), attacked), in)
 	seen, read := map[string]int{}, map[string][]credential.Credential{} // most texts recur in each launch
 	find := func(text string) []credential.Credential {
 		if _, known := read[text]; !known {
@@ -36,9 +38,15 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 			}
 		}
 	}
+	refusals := attacked.refusedAttempts()
+	for _, out := range refusals {
+		for _, c := range find(out.Text) {
+			seen[c.Value]++
+		}
+	}
 	var all []rules.Carried
-	for _, out := range exercised(runs).result.Outputs {
-		if fetches(plan, in.Profile, out.Capability) {
+	for _, out := range slices.Concat(exercised(runs).result.Outputs, refusals) {
+		if fetches(plan, in.Profile, out.Capability) || fetches(plan, attacked.profile, out.Capability) {
 			continue
 		}
 		for _, c := range find(out.Text) {
@@ -46,6 +54,23 @@ func carried(plan Plan, runs []observation, in rules.Input) []rules.Carried {
 				all = append(all, rules.Carried{Credential: c, Output: out})
 			}
 		}
+	}
+	return all
+}
+
+// maxRefusals bounds the errors of one capability that are searched for credentials: most are the same, but for the mark.
+const maxRefusals = 48
+
+// refusedAttempts returns errors that attempts got. As arguments they have those of the honest call and the changed value.
+func (o observation) refusedAttempts() (all []report.Output) {
+	had := map[report.Capability]int{}
+	for _, a := range o.result.Attempts {
+		if !a.Answered || a.Accepted || a.Of.Kind != report.CapabilityTool || had[a.Of] >= maxRefusals {
+			continue
+		}
+		had[a.Of]++
+		all = append(all, report.Output{Kind: report.OutputError, Capability: a.Of, Method: "tools/call", Text: a.Answer, Count: 1,
+			Arguments: string(o.how.given[a.Of.Name]) + " " + a.Value})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/credential"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -34,12 +35,26 @@ func TestCarriedAlong(t *testing.T) {
 		e.Capability = tool
 		return e
 	}
+	quiet := []observation{says(""), again(says(""))}
+	refusing := func(texts ...string) (o observation) {
+		o.how.given = map[string]json.RawMessage{"t": json.RawMessage(`{"password":"Honest2024!x"}`)}
+		for _, text := range texts {
+			o.result.Attempts = append(o.result.Attempts, attack.Attempt{Of: tool, Value: "marlow-c7x!", Answered: true, Answer: text})
+		}
+		return o
+	}
+	opening := func(o observation, e profile.Effect) observation {
+		o.profile.Effects = append(o.profile.Effects, e)
+		return o
+	}
 	twice := []observation{says("password: " + secret), again(says("password: " + secret))}
 	for name, tc := range map[string]struct {
 		plan Plan
 		runs []observation
 		in   rules.Input
 		want int
+
+		attacked observation
 	}{
 		"in two launches":         {runs: twice, want: 1},
 		"in two answers":          {runs: []observation{says("password: "+secret, "a password: "+secret), again(says(""))}, want: 2},
@@ -53,9 +68,14 @@ func TestCarriedAlong(t *testing.T) {
 		"of a file of its own": {runs: twice, want: 1, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{
 			effect(profile.KindWrite, "/tmp/x"), effect(profile.KindRead, "/tmp/x"),
 		}}}},
-		"of a program": {runs: twice, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{effect(profile.KindExec, "/bin/cat")}}}},
+		"in two refusals of attempts":      {runs: quiet, attacked: refusing("password: "+secret, "no; password: "+secret), want: 2},
+		"in one refusal":                   {runs: quiet, attacked: refusing("password: " + secret)},
+		"of an attempt":                    {runs: quiet, attacked: refusing("password: marlow-c7x!", "password: marlow-c7x!")},
+		"of the honest call of an attempt": {runs: quiet, attacked: refusing("password: Honest2024!x", "password: Honest2024!x")},
+		"of a file that an attempt opened": {runs: quiet, attacked: opening(refusing("password: "+secret, "password: "+secret), effect(profile.KindRead, "/srv/x"))},
+		"of a program":                     {runs: twice, in: rules.Input{Profile: profile.Profile{Effects: []profile.Effect{effect(profile.KindExec, "/bin/cat")}}}},
 	} {
-		if got := carried(tc.plan, tc.runs, tc.in); len(got) != tc.want {
+		if got := carried(tc.plan, tc.runs, tc.attacked, tc.in); len(got) != tc.want {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}
 	}
@@ -65,14 +85,14 @@ func TestCarriedAlong(t *testing.T) {
 func TestWithoutCarried(t *testing.T) {
 	const text = "password: Winter2024!x"
 	r := report.Report{Outputs: []report.Output{{Text: text}}}
-	in := rules.Input{Carried: carried(Plan{}, []observation{{}}, rules.Input{})}
+	in := rules.Input{Carried: carried(Plan{}, []observation{{}}, observation{}, rules.Input{})}
 	withoutCarried(&r, in)
 	if r.Outputs[0].Text != text {
 		t.Error("a report without a finding is altered")
 	}
 	o := watched()
 	o.result.Outputs = r.Outputs
-	in.Carried = carried(Plan{}, []observation{o}, rules.Input{})
+	in.Carried = carried(Plan{}, []observation{o}, observation{}, rules.Input{})
 	withoutCarried(&r, in)
 	if strings.Contains(r.Outputs[0].Text, "Winter2024") {
 		t.Errorf("the report shows %q", r.Outputs[0].Text)
@@ -93,7 +113,7 @@ func TestCarriedFromTexts(t *testing.T) {
 		again, _ := json.Marshal([]string{got.Note})
 		o.result.Outputs = []report.Output{{Text: got.Note, Count: 2}, {Text: string(again), Count: 2}}
 		shown += len(credential.Find(got.Note))
-		if found := carried(Plan{}, []observation{o}, rules.Input{}); len(found) > 0 {
+		if found := carried(Plan{}, []observation{o}, observation{}, rules.Input{}); len(found) > 0 {
 			t.Errorf("text %d: %+v", n, found)
 		}
 	}

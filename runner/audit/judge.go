@@ -22,7 +22,7 @@ import (
 func inputOf(plan Plan, runs []observation, attacked, varied observation, now time.Time) rules.Input {
 	seen, leaks := merge(runs)
 	in := seenBy(plan, runs, readScope(plan, exercised(runs)), seen, leaks, now)
-	in.Carried = carried(plan, runs, in)
+	in.Carried = carried(plan, runs, attacked, in)
 	in.Recipients = recipients(plan, runs, in)
 	tried := attacked.result
 	in.Attack = rules.Attack{
