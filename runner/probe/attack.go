@@ -119,7 +119,7 @@ func (s *session) attempts(ctx context.Context, all []*attacked) error {
 // a one may use.
 func followers(all []*attacked) (behind []*attacked) {
 	for _, each := range all {
-		if each.series.Left() == 0 && each.rank.effect <= creates && !each.task && len(behind) < maxFollowers {
+		if each.series.Left() == 0 && each.rank.effect <= changes && !each.task && len(behind) < maxFollowers {
 			behind = append(behind, each)
 		}
 	}

@@ -59,7 +59,7 @@ func noting(sent *[]string) func(*fake, map[string]any) any {
 // TestFollowed: what has no arguments is called behind each command that was accepted, for it may use
 // what was kept.
 func TestFollowed(t *testing.T) {
-	bare := `{"name":"show","inputSchema":{"type":"object"}}`
+	bare := `{"name":"run_show","inputSchema":{"type":"object"}}`
 	var sent []string
 	options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1}
 	f := &fake{on: map[string]func(*fake, map[string]any) any{
@@ -69,7 +69,7 @@ func TestFollowed(t *testing.T) {
 	got := f.probe(t, options)
 	followed := 0
 	for i, each := range sent[:len(sent)-1] {
-		if strings.Contains(each, "marlow-run-c") && sent[i+1] == "show " {
+		if strings.Contains(each, "marlow-run-c") && sent[i+1] == "run_show " {
 			followed++
 		}
 	}
