@@ -19,6 +19,9 @@ var archiveForms = func() (all []form) {
 	return append(all, enclosed("as a URL of data (ZIP)", "data:application/zip;base64,", inputs.Archives[0]))
 }()
 
+// maxEnclosed bounds archiveForms.
+const maxEnclosed = 24
+
 // besides is the number of archives, one of each format, that also lead to a sibling of the directory where they are
 // unpacked.
 const besides = 3
@@ -78,7 +81,29 @@ func archiveSteps(fields []field, seen Seen) (all []step) {
 			break
 		}
 	}
+	return append(all, downloadSteps(fields)...)
+}
+
+// downloadSteps returns the attempts with archives that a server downloads, at the first field for the URL of one. The sinkhole
+// has them on every host.
+func downloadSteps(fields []field) (all []step) {
+	for _, f := range fields {
+		found := webURL.FindStringSubmatch(f.core())
+		if found == nil || f.next || !packedFile.MatchString(f.core()) && !f.speaksOf(ofArchive) {
+			continue
+		}
+		for i, a := range inputs.Archives {
+			all = append(all, step{family: Path, form: downloaded(found[1]+found[2], i, a), field: f, number: inputs.ArchiveNumber(i)})
+		}
+		break
+	}
 	return all
+}
+
+func downloaded(host string, i int, a inputs.Archive) form {
+	return form{name: a.Form + " that is downloaded", archive: true, write: func(f field, _ inputs.Mark, _ int) string {
+		return f.before + host + "/" + inputs.ArchiveName(i) + f.behind
+	}}
 }
 
 // lying is an archive in the directory of the value, or outside where that is not known.

@@ -174,8 +174,13 @@ type form struct {
 	key         bool
 	// object: the payload is a JSON object, where the schema has a text.
 	object bool
+	// inList: the value is a list with one text, where the schema has a text: many guards search only texts.
+	inList bool
 	// list takes the words of the value behind the first, which is the name of a program.
 	list *field
+	// beside is another place that gets a value, which also returns.
+	beside *field
+	also   func(mark inputs.Mark, number int) string
 	// under is the path of keys at which the payload stands, in an object that takes any keys.
 	under   []string
 	parse   Parse
@@ -203,7 +208,7 @@ func (p Plan) Against(t Target) *Series {
 	if t.Of.Kind == report.CapabilityResource {
 		return p.series(t, pathSteps(fields, seen))
 	}
-	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen), languageSteps(fields, seen), archiveSteps(fields, seen)}
+	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen, t.Said), dispatchSteps(fields), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen), recipientSteps(fields, seen, t.Said))
 	}
@@ -283,8 +288,11 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			}
 		}
 		var written any = text
-		if next.form.object {
+		switch {
+		case next.form.object:
 			written = json.RawMessage(text)
+		case next.form.inList:
+			written = []string{text}
 		}
 		arguments, ok := at.set(s.target.Honest, written)
 		if list := next.form.list; list != nil {
@@ -292,6 +300,9 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			if arguments, ok = at.set(s.target.Honest, words[0]); ok {
 				arguments, ok = list.set(arguments, words[1:])
 			}
+		}
+		if beside := next.form.beside; ok && beside != nil {
+			arguments, ok = beside.set(arguments, next.form.also(mark, next.number))
 		}
 		if !ok {
 			continue

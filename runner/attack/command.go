@@ -32,6 +32,7 @@ const anyQuotes = "$(!)';!;:'"
 var commands = []commandForm{
 	written("in a substitution and behind a single quote", "{}"+anyQuotes).everywhere(),
 	written("on a line of its own", "{}\n!\n").everywhere(),
+	written("in a list in place of a text, behind a semicolon", "{};!;").listed(),
 	{form: form{name: "as the whole value", control: true, write: func(f field, m inputs.Mark, _ int) string { return f.before + f.command(m) + f.behind }}, any: true},
 	written("behind a semicolon", "{};!;").anyType(),
 	written("behind a blank and a semicolon", "{} ; !"),
@@ -155,6 +156,7 @@ func (f field) honest(m inputs.Mark) string {
 
 func (f commandForm) everywhere() commandForm { f.any, f.typed = true, true; return f }
 func (f commandForm) anyType() commandForm    { f.typed = true; return f }
+func (f commandForm) listed() commandForm     { f.inList = true; return f }
 func (f commandForm) inURL() commandForm      { f.url = true; return f }
 
 // commandSteps returns the attempts of family Command.
@@ -190,6 +192,8 @@ func (f form) keyed() form { f.key = true; return f }
 func (f field) takes(way commandForm, seen Seen) bool {
 	switch {
 	case !way.any && (!seen.Programs || f.next):
+		return false
+	case way.inList && !f.onlyText:
 		return false
 	case way.url:
 		return f.variable == "" && (strings.Contains(f.value, "://") || f.value == "" && forURL.MatchString(f.name))

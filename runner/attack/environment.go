@@ -29,13 +29,23 @@ var obeyed = []struct{ variable, value string }{
 // forEnvironment matches names of fields for the environment of a program.
 var forEnvironment = lazyregexp.New(`(?i)(?:^|[_.-])env(?:iron(?:ment)?)?(?:[_-]?var(?:iable)?s?)?$`)
 
-// environmentSteps returns the attempts with environment variables, for a field that takes any: an object, or a list of
-// texts such as LANG=C.
-func environmentSteps(fields []field, seen Seen) (all []step) {
+var (
+	// ofEnvironment matches descriptions of what sets variables of the environment.
+	ofEnvironment = lazyregexp.New(`(?i)\benviron(?:ment)?\b|\benv\b`)
+	// forVariable matches names of fields for the name of a variable.
+	forVariable = lazyregexp.New(`(?i)(?:key|name|variable|var|env)$`)
+)
+
+// environmentSteps returns the attempts with environment variables, for a field that takes any: an object, a list of
+// texts such as LANG=C, or a name with a value beside it.
+func environmentSteps(fields []field, seen Seen, said string) (all []step) {
 	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
 		return nil // its purpose is to run commands
 	}
 	at := slices.IndexFunc(fields, func(f field) bool { return f.variables() || f.assignment() })
+	if at < 0 && ofEnvironment.MatchString(said) {
+		return variableSteps(fields)
+	}
 	if at < 0 || !seen.Programs {
 		return nil
 	}
@@ -47,6 +57,24 @@ func environmentSteps(fields []field, seen Seen) (all []step) {
 		}
 	}
 	return all
+}
+
+// variableSteps returns the same attempts for the name of a variable and the value beside it. What a later call runs may get
+// the variable, so it is tried on tools that start no program, too.
+func variableSteps(fields []field) (all []step) {
+	for _, f := range fields {
+		value := slices.IndexFunc(fields, func(other field) bool {
+			return other.called(forValue) && other.name != f.name && above(other.name) == above(f.name)
+		})
+		if value < 0 || !f.called(forVariable) || !bare.MatchString(f.core()) {
+			continue
+		}
+		for _, each := range obeyed {
+			all = append(all, step{family: Command, field: f, form: paired("as a variable of the environment, with its value beside it", each.variable, each.value, fields[value])})
+		}
+		return all
+	}
+	return nil
 }
 
 // variables reports whether a field is a key of the object for an environment, which takes any.

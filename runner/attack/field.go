@@ -75,6 +75,11 @@ func fieldsOf(t Target, seen Seen, dirs []string) []field {
 			}
 		})
 		s.lacking(honest, func(f field) { all = append(all, f) })
+		for _, f := range all {
+			if part, ok := f.mentioned(seen); ok {
+				all = append(all, part)
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(a, b field) int { return rank(a) - rank(b) })
 	all = all[:min(len(all), maxFields)]
@@ -158,6 +163,25 @@ func walkText(value, name string, steps []any, do func(field)) {
 		do(field{name: name, steps: steps, value: value, before: value[:last], text: true, item: true})
 	}
 }
+
+// mentioned returns the part of a text that is the name of a file which was accessed, such as the one that a page includes;
+// false for none.
+func (f field) mentioned(seen Seen) (field, bool) {
+	if !f.text || f.item || f.next || len(f.steps) == 0 || relative.MatchString(f.value) || strings.Contains(f.value, "://") || strings.HasPrefix(f.value, "/") {
+		return field{}, false
+	}
+	for _, at := range fileName.FindAllStringIndex(f.value, maxFields) {
+		name := f.value[at[0]:at[1]]
+		if slices.ContainsFunc(seen.Files, func(file string) bool { return strings.HasSuffix(file, "/"+name) }) {
+			f.before, f.behind, f.item = f.value[:at[0]], f.value[at[1]:], true
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// fileName matches names of files in a text.
+var fileName = lazyregexp.New(`[\w@+-][\w/@+.-]{0,100}\.[A-Za-z0-9]{1,8}\b`)
 
 // walkList visits the first element of a list, and the one after its end.
 func walkList(value []any, name string, steps []any, do func(field)) {

@@ -28,6 +28,7 @@ var pathForms = []form{
 		return tail
 	}),
 	linked("by a link to the file itself"),
+	leading(`by ".." in a list in place of a text`, func(_, to string) string { return inputs.Up + to[1:] }).listed(),
 	leading(`by "....//"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", "....//") + to[1:] }),
 	leading(`by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up+to[1:], "/", "%2f") }),
 	leading(`by "%2e%2e%2f"`, func(_, to string) string { return encoded.Replace(inputs.Up) + strings.ReplaceAll(to[1:], "/", "%2f") }),
@@ -148,17 +149,27 @@ func linked(name string) form {
 
 func (f form) plainly() form { f.control = true; return f }
 
+func (f form) listed() form { f.inList = true; return f }
+
+// maxPaths bounds the attempts on one target with files of their own, besides those of other lists.
+const maxPaths = inputs.MaxOutside - maxCode - maxEgressFields - maxEnclosed - maxMarkup - maxDispatched*maxFunctions
+
+// led reports whether a form fits a place.
+func (f field) led(way form) bool {
+	return (f.dir != "" || !way.near) && (way.control || !f.next) && (f.onlyText || !way.inList)
+}
+
 // pathSteps returns the attempts of family Path.
 func pathSteps(fields []field, seen Seen) (all []step) {
 	for _, form := range pathForms {
 		for _, field := range fields {
-			if len(all) < inputs.MaxOutside-maxCode-maxEgressFields-len(archiveForms)-maxMarkup && field.leads(seen) && (field.dir != "" || !form.near) && (form.control || !field.next) {
+			if len(all) < maxPaths && field.leads(seen) && field.led(form) {
 				all = append(all, step{family: Path, form: form, field: field})
 			}
 		}
 	}
 	for _, field := range fields { // a server that opens URLs may open those of files, too
-		if len(all) < inputs.MaxOutside-maxCode-len(archiveForms)-maxMarkup && field.text && !field.leads(seen) && field.addresses() {
+		if len(all) < maxPaths && field.text && !field.leads(seen) && field.addresses() {
 			all = append(all, step{family: Path, form: fileURL, field: field})
 		}
 	}
@@ -196,9 +207,14 @@ func (f field) leads(seen Seen) bool {
 		return f.dir != ""
 	}
 	return relative.MatchString(f.core()) && slices.ContainsFunc(seen.Files, func(file string) bool {
-		return strings.Contains(file, "/"+f.core()) || PartOf(f.core(), file)
+		return strings.Contains(folded(file), folded("/"+f.core())) || PartOf(f.core(), file)
 	})
 }
+
+// folded writes a name as servers write titles that become names of files: in small letters, with hyphens.
+func folded(name string) string { return strings.ToLower(hyphens.Replace(name)) }
+
+var hyphens = strings.NewReplacer(" ", "-", "_", "-")
 
 // PartOf reports whether a value is a word in the name of a file, such as its ending.
 func PartOf(value, file string) bool {
@@ -230,7 +246,7 @@ func (f field) frame(seen Seen, dirs []string) field {
 		f.directory = listed(core, seen.Listed)
 	}
 	for _, file := range seen.Files {
-		if ending := path.Ext(file); core != "" && ending != "" && strings.HasSuffix(file, "/"+core+ending) && !strings.HasSuffix(file, "/"+core) {
+		if ending := path.Ext(file); core != "" && ending != "" && strings.HasSuffix(folded(file), folded("/"+core+ending)) && !strings.HasSuffix(file, "/"+core) {
 			f.directory, f.ending, f.planted = false, "", "note"+ending // the server adds it
 			break
 		}

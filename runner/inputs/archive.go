@@ -66,6 +66,16 @@ func ArchiveName(i int) string {
 	return LinkName + "-archive-" + strconv.Itoa(i+1) + Archives[i].Ending
 }
 
+// ArchiveAt returns the archive that the path of a URL names; false for none.
+func ArchiveAt(name string) ([]byte, bool) {
+	for _, file := range ArchiveFiles() {
+		if path.Base(name) == file.Path {
+			return file.Content, true
+		}
+	}
+	return nil, false
+}
+
 // ArchiveNumber returns the number of the attempt that such a file leads to, above those of others.
 func ArchiveNumber(i int) int { return MaxOutside + 1 + i }
 

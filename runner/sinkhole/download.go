@@ -39,6 +39,9 @@ func notA(format string) *lazyregexp.Regexp {
 // download returns the file that a request asks for by the extension of its path, or by the first type it accepts.
 func download(accept, requested string) (content, bool) {
 	ending := strings.ToLower(strings.TrimPrefix(path.Ext(requested), "."))
+	if archive, is := inputs.ArchiveAt(requested); is {
+		return content{kind: "application/octet-stream", body: string(archive)}, true
+	}
 	accepted, _, _ := strings.Cut(strings.ToLower(accept), ",")
 	accepted, _, _ = strings.Cut(accepted, ";")
 	for _, d := range downloads {

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // formats are told by the beginnings of files.
@@ -19,6 +21,9 @@ func TestDownloads(t *testing.T) {
 		if got, is := download(c.accept, c.path); !is || !strings.HasPrefix(got.body, beginnings[c.want]) || got.kind == "" {
 			t.Errorf("%q, %q: %q, want a %s", c.accept, c.path, got.kind, c.want)
 		}
+	}
+	if got, is := download("", "/a/"+inputs.ArchiveName(0)); !is || got.body != string(inputs.Archives[0].Pack(inputs.ArchiveNumber(0))) {
+		t.Errorf("an archive of an attempt: %q", got.kind)
 	}
 	if got, is := download("text/html,image/png", "/notes"); is {
 		t.Errorf("a page: %s", got.kind)
