@@ -10,6 +10,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 const (
@@ -56,7 +57,9 @@ func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.
 	demanded := false
 	for _, c := range calls {
 		shown, complete, err := s.shows(ctx, each, asked, c)
-		if !c.Control && shown.By.Kind == "" && demanded && complete { // it found the argument in the prototype
+		found := demanded && complete                                            // it found the argument in the prototype
+		endless := !demanded && !complete && recursion.MatchString(shown.Answer) // what it merges holds itself now
+		if !c.Control && shown.By.Kind == "" && (found || endless) {
 			shown.By = each.of
 		}
 		switch {
@@ -77,6 +80,9 @@ func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.
 	}
 	return nil
 }
+
+// recursion matches the errors of V8, SpiderMonkey and JavaScriptCore about calls without an end.
+var recursion = lazyregexp.New(`(?i)\bmaximum call stack size exceeded\b|\btoo much recursion\b`)
 
 // shows makes one such call and those after it. By of the result is empty unless an answer shows the mark; complete
 // reports whether the target accepted a call without the argument. The error is that of a call.

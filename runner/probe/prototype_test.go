@@ -100,6 +100,42 @@ func TestPollutedArgument(t *testing.T) {
 	}
 }
 
+// TestPollutedRecursion: a call that was accepted without the argument never ends once all objects hold themselves.
+func TestPollutedRecursion(t *testing.T) {
+	set := `{"name":"set","inputSchema":{"type":"object","properties":{"settings":{"type":"object"}}}}`
+	for name, tc := range map[string]struct {
+		before, after string
+		found         bool
+	}{
+		"without an end":        {"", "Maximum call stack size exceeded", true},
+		"without an end before": {"Maximum call stack size exceeded", "Maximum call stack size exceeded", false},
+		"another error":         {"", "settings is required", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			polluted := false
+			f := &fake{on: map[string]func(*fake, map[string]any) any{
+				"tools/list": func(*fake, map[string]any) any { return tools(set) },
+				"tools/call": func(_ *fake, params map[string]any) any {
+					arguments, _ := params["arguments"].(map[string]any)
+					settings, _ := arguments["settings"].(map[string]any)
+					said := tc.before
+					if polluted = polluted || settings["__proto__"] != nil; polluted {
+						said = tc.after
+					}
+					if settings != nil || said == "" {
+						return content("done")
+					}
+					return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": said}}}
+				},
+			}}
+			options := Options{Attack: &attack.Plan{}, Rounds: 1, MaxCalls: 1, Given: map[string]json.RawMessage{"set": json.RawMessage(`{"settings":{"theme":"red"}}`)}}
+			if got := f.probe(t, options).Polluted; (len(got) == 1) != tc.found {
+				t.Errorf("polluted are %+v", got)
+			}
+		})
+	}
+}
+
 // TestPollutedResult: the result of the polluting call shows what all objects have, or its server refuses all requests
 // then. The server is started again, because what else is tried there shows nothing.
 func TestPollutedResult(t *testing.T) {
