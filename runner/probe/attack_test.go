@@ -111,7 +111,7 @@ func TestSlowAlone(t *testing.T) {
 		"tools/call": func(*fake, map[string]any) any { time.Sleep(2 * slowCall); return content("done") },
 	}}
 	synctest.Test(t, func(t *testing.T) {
-		if got := f.within(t, 100*slowCall, options); len(got.Attempts) < leastTried || len(got.Attacks.Untried) > 0 {
+		if got := f.within(t, 400*slowCall, options); len(got.Attempts) < leastTried || len(got.Attacks.Untried) > 0 {
 			t.Errorf("%d attempts, untried are %v", len(got.Attempts), got.Attacks.Untried)
 		}
 	})
