@@ -84,13 +84,19 @@ func archiveSteps(fields []field, seen Seen) (all []step) {
 	return append(all, downloadSteps(fields)...)
 }
 
-// downloadSteps returns the attempts with archives that a server downloads, at the first field for the URL of one. The sinkhole
-// has them on every host.
+// downloadSteps returns the attempts with names of files that a server downloads, at the first field for a URL, and those with
+// archives. The sinkhole has them on every host.
 func downloadSteps(fields []field) (all []step) {
 	for _, f := range fields {
 		found := webURL.FindStringSubmatch(f.core())
-		if found == nil || f.next || !packedFile.MatchString(f.core()) && !f.speaksOf(ofArchive) {
+		if found == nil || f.next || f.variable != "" {
 			continue
+		}
+		all = append(all,
+			step{family: Path, form: calledForm("as the encoded name of a file that is downloaded", found[1]+found[2], inputs.EncodedPath), field: f},
+			step{family: Path, form: calledForm("as the name that a download has in its header", found[1]+found[2], inputs.CalledPath), field: f})
+		if !packedFile.MatchString(f.core()) && !f.speaksOf(ofArchive) {
+			break
 		}
 		for i, a := range inputs.Archives {
 			all = append(all, step{family: Path, form: downloaded(found[1]+found[2], i, a), field: f, number: inputs.ArchiveNumber(i)})
@@ -98,6 +104,11 @@ func downloadSteps(fields []field) (all []step) {
 		break
 	}
 	return all
+}
+
+// calledForm is a URL on a host whose path gives a download a name that leads outside.
+func calledForm(name, host string, path func(number int) string) form {
+	return form{name: name, archive: true, write: func(f field, _ inputs.Mark, number int) string { return f.before + host + path(number) + f.behind }}
 }
 
 func downloaded(host string, i int, a inputs.Archive) form {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // TestDispatch: the name of a function gets one that runs a text, and the argument beside it that text.
@@ -97,16 +98,21 @@ func TestMentioned(t *testing.T) {
 	}
 }
 
-// TestDownloaded: a server that downloads an archive gets one with a file that leads outside, from the same host.
+// TestDownloaded: a server that downloads a file gets one with a name that leads outside, from the same host, and an archive where
+// it asks for one.
 func TestDownloaded(t *testing.T) {
-	for value, want := range map[string]string{
-		"https://files.example.com/a/notes.zip": "https://files.example.com/marlow-elsewhere-archive-1.zip",
-		"https://files.example.com/a":           "",
+	for value, want := range map[string]int{
+		"https://files.example.com/a/notes.zip": 2 + len(inputs.Archives),
+		"https://files.example.com/a":           2,
+		"a.zip":                                 0,
 	} {
 		made := against(Plan{}, Target{Of: tool, Honest: json.RawMessage(`{"from":"` + value + `"}`)})
-		at := slices.IndexFunc(made, func(a Attempt) bool { return a.Archive })
-		if want == "" && at >= 0 || want != "" && (at < 0 || made[at].Value != want || made[at].Family != Path) {
-			t.Errorf("%s: attempt %d", value, at)
+		made = slices.DeleteFunc(made, func(a Attempt) bool { return !a.Archive })
+		elsewhere := slices.ContainsFunc(made, func(a Attempt) bool {
+			return !strings.HasPrefix(a.Value, "https://files.example.com/") || a.Family != Path
+		})
+		if len(made) != want || elsewhere || want > 0 && made[0].Value != "https://files.example.com"+inputs.EncodedPath(made[0].File) {
+			t.Errorf("%s: %d attempts, the first %v", value, len(made), made)
 		}
 	}
 }

@@ -21,6 +21,7 @@ var requestForms = []form{
 	asked("as a line of its own in the header", "{}\r\n!: 1"),
 	asked("as a query of its own", "{}?!=1"),
 	asked("as a parameter of its own", "{}&!=1"),
+	asked(`by ".." encoded`, "%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2f!"),
 	asked(`by ".." before a query`, "../../../../../../../!?"),
 	asked("as a line of its own in the header, behind a line feed", "{}\n!: 1"),
 	asked("as a member of its own in JSON", `{}","!":"1`),

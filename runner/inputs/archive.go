@@ -76,6 +76,26 @@ func ArchiveAt(name string) ([]byte, bool) {
 	return nil, false
 }
 
+// calledPath begins the path of a URL whose download is called otherwise.
+const calledPath = "/" + Word + "-called/"
+
+// CalledPath returns the path of a URL whose answer has a name that leads to the file of a numbered attempt.
+func CalledPath(number int) string { return calledPath + strconv.Itoa(number) }
+
+// EncodedPath returns the path of a URL whose last part is such a name, encoded.
+func EncodedPath(number int) string {
+	return "/" + strings.ReplaceAll(Up+OutsideFile(number, ".txt")[1:], "/", "%2f")
+}
+
+// CalledAt returns the name of the answer to a request for a CalledPath; false for any other path.
+func CalledAt(path string) (name string, ok bool) {
+	number, err := strconv.Atoi(strings.TrimPrefix(path, calledPath))
+	if err != nil || !strings.HasPrefix(path, calledPath) {
+		return "", false
+	}
+	return Up + OutsideFile(number, ".txt")[1:], true
+}
+
 // ArchiveNumber returns the number of the attempt that such a file leads to, above those of others.
 func ArchiveNumber(i int) int { return MaxOutside + 1 + i }
 

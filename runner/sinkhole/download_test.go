@@ -30,6 +30,19 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
+// TestCalled: a download gets the name that its path asks for.
+func TestCalled(t *testing.T) {
+	want := inputs.Up + inputs.OutsideFile(7, ".txt")[1:]
+	if got, ok := inputs.CalledAt(inputs.CalledPath(7)); !ok || got != want {
+		t.Errorf("called %q", got)
+	}
+	for _, other := range []string{"", "/7", "/marlow-called/", "/marlow-called/7x"} {
+		if got, ok := inputs.CalledAt(other); ok {
+			t.Errorf("%q is called %q", other, got)
+		}
+	}
+}
+
 // The next answer is what the refusal says that this one should have been.
 func TestRefusalsNameFormats(t *testing.T) {
 	for refusal, want := range map[string]string{

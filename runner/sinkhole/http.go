@@ -141,7 +141,11 @@ func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byt
 		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
 	}
 	names := t.server.config.Names
-	led, leads := inputs.LedTo(names.In(strings.ToLower(t.named(r))), names.In(r.URL.Path))
+	at := names.In(r.URL.Path)
+	if name, called := inputs.CalledAt(at); called {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+names.Out(name)+`"`)
+	}
+	led, leads := inputs.LedTo(names.In(strings.ToLower(t.named(r))), at)
 	switch {
 	case leads:
 		to := led.String()
