@@ -63,6 +63,12 @@ func TestForeign(t *testing.T) {
 			}
 			return 0
 		}, true, true, attack.Readable},
+		"a host begins with an address": {func(r *http.Request, _ string, _ int64) int {
+			if !strings.HasPrefix(r.Host, "127.0.0.1") && !strings.HasPrefix(r.Host, "localhost:") {
+				return http.StatusForbidden
+			}
+			return 0
+		}, true, false, attack.Rebound},
 		"one session only": {func(_ *http.Request, method string, sessions int64) int {
 			if method == methodInitialize && sessions > 1 {
 				return http.StatusBadRequest
