@@ -208,11 +208,11 @@ func (p Plan) Against(t Target) *Series {
 	if t.Of.Kind == report.CapabilityResource {
 		return p.series(t, pathSteps(fields, seen))
 	}
-	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen, t.Said), dispatchSteps(fields), languageSteps(fields, seen), archiveSteps(fields, seen)}
+	lists := [][]step{commandSteps(fields, seen), optionSteps(fields, seen), pathSteps(fields, seen), markupSteps(fields, seen), codeSteps(fields), runnerSteps(fields, t.Said), listSteps(fields, t.Said), environmentSteps(fields, seen), dispatchSteps(fields), languageSteps(fields, seen), archiveSteps(fields, seen)}
 	if p.Closed {
 		lists = append(lists, egressSteps(fields, seen, t.Said), querySteps(fields, seen, t.Said), writeSteps(fields), requestSteps(fields, seen), recipientSteps(fields, seen, t.Said))
 	}
-	return p.series(t, alternate(lists...))
+	return p.series(t, append(variableSteps(fields, t.Said), alternate(lists...)...))
 }
 
 // series numbers the steps against a target.

@@ -36,17 +36,11 @@ var (
 	forVariable = lazyregexp.New(`(?i)(?:key|name|variable|var|env)$`)
 )
 
-// environmentSteps returns the attempts with environment variables, for a field that takes any: an object, a list of
-// texts such as LANG=C, or a name with a value beside it.
-func environmentSteps(fields []field, seen Seen, said string) (all []step) {
-	if slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) }) {
-		return nil // its purpose is to run commands
-	}
+// environmentSteps returns the attempts with environment variables, for a field that takes any: an object, or a list of
+// texts such as LANG=C.
+func environmentSteps(fields []field, seen Seen) (all []step) {
 	at := slices.IndexFunc(fields, func(f field) bool { return f.variables() || f.assignment() })
-	if at < 0 && ofEnvironment.MatchString(said) {
-		return variableSteps(fields)
-	}
-	if at < 0 || !seen.Programs {
+	if at < 0 || !seen.Programs || takeCommands(fields) {
 		return nil
 	}
 	for _, each := range obeyed {
@@ -60,8 +54,12 @@ func environmentSteps(fields []field, seen Seen, said string) (all []step) {
 }
 
 // variableSteps returns the same attempts for the name of a variable and the value beside it. What a later call runs may get
-// the variable, so it is tried on tools that start no program, too.
-func variableSteps(fields []field) (all []step) {
+// the variable, so they are made on tools that start no program, too. They come first: a name that is none may keep all
+// later programs from starting.
+func variableSteps(fields []field, said string) (all []step) {
+	if !ofEnvironment.MatchString(said) || takeCommands(fields) {
+		return nil
+	}
 	for _, f := range fields {
 		value := slices.IndexFunc(fields, func(other field) bool {
 			return other.called(forValue) && other.name != f.name && above(other.name) == above(f.name)
@@ -75,6 +73,11 @@ func variableSteps(fields []field) (all []step) {
 		return all
 	}
 	return nil
+}
+
+// takeCommands reports whether it is the purpose of a target to run commands.
+func takeCommands(fields []field) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return inputs.Commands(f.name) || inputs.IsCode(f.name) })
 }
 
 // variables reports whether a field is a key of the object for an environment, which takes any.
