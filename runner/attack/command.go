@@ -71,6 +71,7 @@ var commands = []commandForm{
 	wordy("behind a semicolon, without a slash or a dollar sign", "{};!;"),
 	wordy("behind a pipe, without a slash or a dollar sign", "{}|!"),
 	coded("percent-encoded", percentEncoded),
+	coded("in full width", func(c rune) string { return string(c - '!' + '！') }),
 	coded("in references of HTML", func(c rune) string { return fmt.Sprintf("&#%d;", c) }),
 	coded("in escapes of Unicode", func(c rune) string { return fmt.Sprintf(`\u%04x`, c) }),
 	written("on a line of its own, encoded", "{}%0A!%0A"),

@@ -168,10 +168,34 @@ func pathSteps(fields []field, seen Seen) (all []step) {
 			}
 		}
 	}
+	all = append(all, namedSteps(fields, seen)...)
 	for _, field := range fields { // a server that opens URLs may open those of files, too
 		if len(all) < maxPaths && field.text && !field.leads(seen) && field.addresses() {
 			all = append(all, step{family: Path, form: fileURL, field: field})
 		}
+	}
+	return all
+}
+
+// nameForms are for objects whose keys are names of files.
+var nameForms = []form{
+	leading("as a key, as an absolute path", func(_, to string) string { return to }).keyed().plainly(),
+	leading(`as a key, by ".."`, func(_, to string) string { return inputs.Up + to[1:] }).keyed().plainly(),
+	leading(`as a key, by "....//"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up, "../", "....//") + to[1:] }).keyed(),
+	leading(`as a key, by "..%2f"`, func(_, to string) string { return strings.ReplaceAll(inputs.Up+to[1:], "/", "%2f") }).keyed(),
+}
+
+// namedSteps returns the attempts on the keys of an object that takes any, where one was the name of a file that was accessed.
+func namedSteps(fields []field, seen Seen) (all []step) {
+	for _, f := range keys(fields) {
+		name, _ := f.steps[len(f.steps)-1].(string)
+		if !slices.ContainsFunc(seen.Files, func(file string) bool { return strings.HasSuffix(file, "/"+name) }) {
+			continue
+		}
+		if f.directory, f.ending = false, path.Ext(name); !slices.Contains([]string{".txt", ".md", ".json"}, f.ending) {
+			f.ending = ".txt"
+		}
+		all = append(all, formed(Path, nameForms, []field{f})...)
 	}
 	return all
 }
