@@ -17,10 +17,10 @@ func (c Case) blamed(text string) []placed {
 	if found := c.named(complaint); len(found) > 0 {
 		return culprits(text, found)
 	}
-	for _, match := range quotes.FindAllStringSubmatch(complaint, maxOffers) {
+	for _, text := range quoted(complaint, maxOffers) {
 		for _, p := range c.placed {
-			if len(match[1]) > 2 && speaksOf(p.value, match[1]) {
-				return []placed{{p.at, p.name, match[1], p.value}}
+			if len(text) > 2 && speaksOf(p.value, text) {
+				return []placed{{p.at, p.name, text, p.value}}
 			}
 		}
 	}

@@ -217,8 +217,8 @@ func (h *harvest) text(text string, key, about []string) {
 			}
 		}
 	}
-	for _, match := range quotes.FindAllStringSubmatch(text, maxAlike) {
-		h.add(match[1], nil, about)
+	for _, each := range quoted(text, maxAlike) {
+		h.add(each, nil, about)
 	}
 	for _, item := range bullets(text) {
 		h.add(item, nil, about)

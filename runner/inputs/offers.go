@@ -11,8 +11,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
-// quotes matches a few words in quotes. An apostrophe does not open a quotation.
-var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”]")
+// quotes matches a few words in quotes. An apostrophe does not open a quotation, and code in backticks may hold other quotes.
+var quotes = lazyregexp.New("(?:^|[\\s(\\[{,:|/=])(?:`([^`\\n]{1,64})`|['\"`‘“]([^'\"`’”\\n]{1,64})['\"`’”])")
 
 var (
 	// examples matches what follows "e.g." and its like.
@@ -41,6 +41,14 @@ var (
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
 
+// quoted returns what is quoted in a text.
+func quoted(text string, most int) (all []string) {
+	for _, match := range quotes.FindAllStringSubmatch(text, most) {
+		all = append(all, match[1]+match[2])
+	}
+	return all
+}
+
 // maxOffers bounds the words that are taken from one text.
 const maxOffers = 24
 
@@ -48,8 +56,8 @@ const maxOffers = 24
 func Offered(description string) []string {
 	description = head(description, maxLength)
 	var found collection
-	for _, match := range quotes.FindAllStringSubmatch(description, maxOffers) {
-		found.add(match[1])
+	for _, text := range quoted(description, maxOffers) {
+		found.add(text)
 	}
 	wholes, notation := wholeExamples(description)
 	for _, at := range examples.FindAllStringSubmatchIndex(description, 4) {
@@ -154,8 +162,8 @@ func named(text string) []string {
 		}
 		found.all(match[2], least)
 	}
-	for _, match := range quotes.FindAllStringSubmatch(text, maxOffers) {
-		found.add(match[1])
+	for _, each := range quoted(text, maxOffers) {
+		found.add(each)
 	}
 	for _, item := range bullets(text) {
 		found.add(item)

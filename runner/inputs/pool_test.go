@@ -37,6 +37,19 @@ func tell(t *testing.T, said ...string) *Pool {
 	return pool
 }
 
+// TestCodeIsWhole: what stands in backticks is one value, whatever quotes it holds.
+func TestCodeIsWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"The page, such as `Hi {{ include \"a.md\" }}`.": `Hi {{ include "a.md" }}`,
+		"The state, `open` or `closed`.":                 "open",
+		`The state, "open" or "closed".`:                 "open",
+	} {
+		if got := Offered(text); len(got) == 0 || got[0] != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestParametersAreNoValues: a description that quotes one names none, unlike what else it quotes.
 func TestParametersAreNoValues(t *testing.T) {
 	pool := NewPool()
