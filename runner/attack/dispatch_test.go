@@ -128,3 +128,12 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestMentionedReached: a call whose text names a file that was opened came further than one whose text does not.
+func TestMentionedReached(t *testing.T) {
+	seen := Seen{Files: []string{"/srv/notes/a.txt"}}
+	far, near := seen.Reached(json.RawMessage(`{"page":"See {{note a.txt}}"}`)), seen.Reached(json.RawMessage(`{"page":"a longer text without one"}`))
+	if far <= 0 || near > 0 {
+		t.Errorf("%d with a file, %d without", far, near)
+	}
+}

@@ -164,20 +164,29 @@ func walkText(value, name string, steps []any, do func(field)) {
 	}
 }
 
-// mentioned returns the part of a text that is the name of a file which was accessed, such as the one that a page includes;
-// false for none.
+// mentioned returns the part of a text that is the name of a file which was accessed; false for none.
 func (f field) mentioned(seen Seen) (field, bool) {
-	if !f.text || f.item || f.next || len(f.steps) == 0 || relative.MatchString(f.value) || strings.Contains(f.value, "://") || strings.HasPrefix(f.value, "/") {
+	from, to := seen.mentions(f.value)
+	if !f.text || f.item || f.next || len(f.steps) == 0 || from == to {
 		return field{}, false
 	}
-	for _, at := range fileName.FindAllStringIndex(f.value, maxFields) {
-		name := f.value[at[0]:at[1]]
-		if slices.ContainsFunc(seen.Files, func(file string) bool { return strings.HasSuffix(file, "/"+name) }) {
-			f.before, f.behind, f.item = f.value[:at[0]], f.value[at[1]:], true
-			return f, true
+	f.before, f.behind, f.item = f.value[:from], f.value[to:], true
+	return f, true
+}
+
+// mentions returns where a text has the name of a file that was accessed, such as the one that a page includes; 0, 0 if
+// nowhere, or if the text is a path or a URL.
+func (s Seen) mentions(text string) (from, to int) {
+	if len(s.Files) == 0 || relative.MatchString(text) || strings.Contains(text, "://") || strings.HasPrefix(text, "/") {
+		return 0, 0
+	}
+	for _, at := range fileName.FindAllStringIndex(text, maxFields) {
+		name := "/" + text[at[0]:at[1]]
+		if slices.ContainsFunc(s.Files, func(file string) bool { return strings.HasSuffix(file, name) }) {
+			return at[0], at[1]
 		}
 	}
-	return field{}, false
+	return 0, 0
 }
 
 // fileName matches names of files in a text.

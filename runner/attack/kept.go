@@ -85,7 +85,8 @@ func (s Seen) Reached(arguments json.RawMessage) (rate int) {
 	for _, value := range all {
 		part := slices.ContainsFunc(all, func(other string) bool { return other != value && strings.Contains(other, value) })
 		named := slices.ContainsFunc(s.Hosts, func(host string) bool { return strings.Contains(value, host) })
-		if !part && (named || s.shows(value)) { // else what shows may be the other
+		_, mentioned := s.mentions(value)
+		if !part && (named || mentioned > 0 || s.shows(value)) { // else what shows may be the other
 			rate += len(value)
 		} else {
 			rate--

@@ -83,6 +83,11 @@ var specimens = []specimen{
 	fails("node/guards.js", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High", "MCPA-EXEC-002 High",
 		"MCPA-EXEC-004 High", "MCPA-FILE-003 High"),
 
+	passes("node/lookup.js fixed"),
+	fails("node/lookup.js", "MCPA-EXEC-002 High", "MCPA-EXEC-004 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium"),
+	passes("python/keeper.py fixed"),
+	fails("python/keeper.py", "MCPA-EXEC-002 High", "MCPA-FILE-003 High", "MCPA-FILE-003 Medium", "MCPA-QUERY-001 High", "MCPA-SECRET-005 Medium"),
+
 	// Contain credentials and disclose them.
 	passes("python/orders.py fixed"),
 	fails("python/orders.py", "MCPA-SECRET-005 High", "MCPA-SECRET-005 Medium"),
