@@ -276,9 +276,10 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			continue
 		}
 		value := next.form.write(next.field, mark, next.number)
-		at, text := next.field, value
+		at, text, honest := next.field, value, next.field.core()
 		if next.form.key {
 			at, text = next.field.keyed(value), next.field.value
+			honest, _ = next.field.steps[len(next.field.steps)-1].(string)
 		}
 		for i, key := range next.form.under {
 			if i == 0 {
@@ -310,7 +311,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		a := Attempt{
 			Of: s.target.Of, Family: next.family, Form: next.form.name, Control: next.form.control, Link: next.form.link,
 			URL:   next.form.name == fileURL.name && next.field.addresses(),
-			Field: at.name, Place: at.place(), Value: value, Honest: next.field.core(), Arguments: arguments, Call: mark.Call, File: next.number,
+			Field: at.name, Place: at.place(), Value: value, Honest: honest, Arguments: arguments, Call: mark.Call, File: next.number,
 			Sibling: next.form.sibling, Neighbour: next.form.neighbour, Archive: next.form.archive, Markup: next.form.markup, Raw: next.form.raw, Quoted: next.form.quoted, Parse: next.form.parse, Users: s.target.Users, Operator: next.form.object, Listed: next.form.list != nil,
 		}
 		if a.Family == Egress {

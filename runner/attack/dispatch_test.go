@@ -122,7 +122,7 @@ func TestNamed(t *testing.T) {
 	for file, want := range map[string]bool{"/srv/notes/a.md": true, "/srv/notes/b.md": false} {
 		made := against(Plan{Seen: map[report.Capability]Seen{tool: {Files: []string{file}}}}, Target{Of: tool, Honest: json.RawMessage(`{"files":{"a.md":"text"}}`)})
 		if got := slices.ContainsFunc(made, func(a Attempt) bool {
-			return a.Family == Path && strings.HasPrefix(string(a.Arguments), `{"files":{"../../`) && strings.HasSuffix(string(a.Arguments), `/note.md":"text","a.md":"text"}}`)
+			return a.Family == Path && strings.HasPrefix(string(a.Arguments), `{"files":{"../../`) && strings.HasSuffix(string(a.Arguments), `/note.md":"text","a.md":"text"}}`) && a.Honest == "a.md"
 		}); got != want {
 			t.Errorf("%s: tried is %v", file, got)
 		}
