@@ -57,9 +57,7 @@ func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.
 	demanded := false
 	for _, c := range calls {
 		shown, complete, err := s.shows(ctx, each, asked, c)
-		found := demanded && complete                                            // it found the argument in the prototype
-		endless := !demanded && !complete && recursion.MatchString(shown.Answer) // what it merges holds itself now
-		if !c.Control && shown.By.Kind == "" && (found || endless) {
+		if !c.Control && shown.By.Kind == "" && inherits(demanded, complete, shown.Answer) {
 			shown.By = each.of
 		}
 		switch {
@@ -79,6 +77,15 @@ func (s *session) polluteBy(ctx context.Context, each *attacked, calls []attack.
 		return errGone
 	}
 	return nil
+}
+
+// inherits reports whether a call without the argument shows that the target found it in the prototype: it was accepted although
+// the argument was demanded, or, accepted before, it merges without end what holds itself now.
+func inherits(demanded, complete bool, answer string) bool {
+	if complete {
+		return demanded
+	}
+	return !demanded && recursion.MatchString(answer)
 }
 
 // recursion matches the errors of V8, SpiderMonkey and JavaScriptCore about calls without an end.
