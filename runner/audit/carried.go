@@ -27,22 +27,20 @@ func carried(plan Plan, runs []observation, attacked observation, in rules.Input
 		}
 		return read[text]
 	}
-	answers := 0
-	for _, o := range runs {
-		if len(o.result.Outputs) > 0 {
-			answers++
-		}
-		for _, out := range o.result.Outputs {
+	answers, refusals := 0, attacked.refusedAttempts()
+	count := func(outputs []report.Output) {
+		for _, out := range outputs {
 			for _, c := range find(out.Text) {
 				seen[c.Value] += out.Count
 			}
 		}
 	}
-	refusals := attacked.refusedAttempts()
-	for _, out := range refusals {
-		for _, c := range find(out.Text) {
-			seen[c.Value]++
+	count(refusals)
+	for _, o := range runs {
+		if len(o.result.Outputs) > 0 {
+			answers++
 		}
+		count(o.result.Outputs)
 	}
 	var all []rules.Carried
 	for _, out := range slices.Concat(exercised(runs).result.Outputs, refusals) {
