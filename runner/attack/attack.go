@@ -276,35 +276,7 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 			continue
 		}
 		value := next.form.write(next.field, mark, next.number)
-		at, text, honest := next.field, value, next.field.core()
-		if next.form.key {
-			at, text = next.field.keyed(value), next.field.value
-			honest, _ = next.field.steps[len(next.field.steps)-1].(string)
-		}
-		for i, key := range next.form.under {
-			if i == 0 {
-				at = at.keyed(key)
-			} else {
-				at.name, at.steps = below(at.name, key), append(at.steps, key)
-			}
-		}
-		var written any = text
-		switch {
-		case next.form.object:
-			written = json.RawMessage(text)
-		case next.form.inList:
-			written = []string{text}
-		}
-		arguments, ok := at.set(s.target.Honest, written)
-		if list := next.form.list; list != nil {
-			words := wordsOf(value)
-			if arguments, ok = at.set(s.target.Honest, words[0]); ok {
-				arguments, ok = list.set(arguments, words[1:])
-			}
-		}
-		if beside := next.form.beside; ok && beside != nil {
-			arguments, ok = beside.set(arguments, next.form.also(mark, next.number))
-		}
+		at, honest, arguments, ok := next.arguments(s.target.Honest, value, mark)
 		if !ok {
 			continue
 		}
@@ -324,6 +296,42 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 		return a, true
 	}
 	return Attempt{}, false
+}
+
+// arguments returns the place of a step, the honest value there, and the arguments of a call with a value in it; false where
+// they have no room for it.
+func (next step) arguments(call json.RawMessage, value string, mark inputs.Mark) (at field, honest string, arguments json.RawMessage, ok bool) {
+	at, text := next.field, value
+	honest = at.core()
+	if next.form.key {
+		at, text = next.field.keyed(value), next.field.value
+		honest, _ = next.field.steps[len(next.field.steps)-1].(string)
+	}
+	for i, key := range next.form.under {
+		if i == 0 {
+			at = at.keyed(key)
+		} else {
+			at.name, at.steps = below(at.name, key), append(at.steps, key)
+		}
+	}
+	var written any = text
+	switch {
+	case next.form.object:
+		written = json.RawMessage(text)
+	case next.form.inList:
+		written = []string{text}
+	}
+	arguments, ok = at.set(call, written)
+	if list := next.form.list; list != nil {
+		words := wordsOf(value)
+		if arguments, ok = at.set(call, words[0]); ok {
+			arguments, ok = list.set(arguments, words[1:])
+		}
+	}
+	if beside := next.form.beside; ok && beside != nil {
+		arguments, ok = beside.set(arguments, next.form.also(mark, next.number))
+	}
+	return at, honest, arguments, ok
 }
 
 // first returns the index of the next step: that of a command in the open where a hidden one has succeeded, because only

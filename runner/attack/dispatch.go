@@ -44,15 +44,8 @@ var (
 func dispatchSteps(fields []field) (all []step) {
 	names := 0
 	for _, f := range fields {
-		if !f.text || f.next || f.item || !identifier.MatchString(f.core()) || !f.speaksOf(forFunction) || names == maxDispatched {
-			continue
-		}
-		handed := func(other field) bool {
-			return other.text && !other.next && !other.item && other.name != f.name && !other.speaksOf(forFunction) &&
-				!inputs.Commands(strings.TrimPrefix(other.name, "args")) && !inputs.IsCode(other.name) && above(strings.TrimSuffix(other.name, "[0]")) == above(f.name)
-		}
-		at := slices.IndexFunc(fields, handed)
-		if at < 0 {
+		at := slices.IndexFunc(fields, f.hands)
+		if at < 0 || !f.ofFunction() || names == maxDispatched {
 			continue
 		}
 		names++
@@ -61,6 +54,18 @@ func dispatchSteps(fields []field) (all []step) {
 		}
 	}
 	return all
+}
+
+// ofFunction reports whether a field takes the name of a function.
+func (f field) ofFunction() bool {
+	return f.text && !f.next && !f.item && identifier.MatchString(f.core()) && f.speaksOf(forFunction)
+}
+
+// hands reports whether another field may be what is handed to the function of that name: a text beside it, or the first of a
+// list, that is not there to be run.
+func (f field) hands(other field) bool {
+	return other.text && !other.next && !other.item && other.name != f.name && !other.speaksOf(forFunction) && !inputs.IsCode(other.name) &&
+		!inputs.Commands(strings.TrimPrefix(other.name, "args")) && above(strings.TrimSuffix(other.name, "[0]")) == above(f.name)
 }
 
 // paired is a form with a pattern for a value, and another one for the value beside it.
