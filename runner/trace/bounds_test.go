@@ -35,6 +35,7 @@ func TestMemory(t *testing.T) {
 			fmt.Sprintf(`splice(3<%s%d>, NULL, 4<pipe:[%d]>, NULL, 9, 0) = 9`, long, i, 100+i),
 			fmt.Sprintf(`connect(5<TCP:[%d]>, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.1")}, 16) = 0`, i),
 			fmt.Sprintf(`write(5<TCP:[%d]>, "\377\377%s", 4098) = 4098`, i, payload),
+			fmt.Sprintf(`bind(7<UDP:[%d]>, {sa_family=AF_INET, sin_port=htons(%d), sin_addr=inet_addr("0.0.0.0")}, 16) = 0`, i, 1000+i),
 			fmt.Sprintf(`connect(6<UNIX-STREAM:[%d]>, {sa_family=AF_UNIX, sun_path="/%0107d"}, 110) = 0`, i, i),
 		} {
 			d.feed([]byte(`5 2.000000 ` + call + ` <0.000001>`))

@@ -151,3 +151,21 @@ func (d *decoder) signal(c *call) {
 	}
 	d.evade(c)
 }
+
+// detail returns the call for people; a long one is cut within its arguments.
+func (c *call) detail() string {
+	const ellipsis = " ... "
+	head := make([]byte, 0, maxDetail)
+	head = append(append(head, c.Name...), '(')
+	result := c.result.printed
+	if room := maxDetail / 2; len(result) > room {
+		result = result[:room]
+	}
+	room := maxDetail - len(head) - len(") = ") - len(result)
+	if text := bytes.TrimSpace(c.text); len(text) <= room {
+		head = append(head, text...)
+	} else {
+		head = append(append(head, text[:room-len(ellipsis)]...), ellipsis...)
+	}
+	return string(append(append(head, ") = "...), result...))
+}

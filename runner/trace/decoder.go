@@ -101,6 +101,8 @@ type decoder struct {
 	// the addresses of OpConnect.
 	framers   recent[string, *framer]
 	announced recent[netip.AddrPort, struct{}]
+	// bound has the binds that are held back, by the local address.
+	bound map[netip.AddrPort]*bound
 	// asked has the addresses that descriptors were connected to.
 	asked recent[handle, netip.AddrPort]
 	// spliced maps the inodes of pipes to the file whose bytes they hold.
@@ -122,7 +124,7 @@ func newDecoder(cfg Config, sink func(Event)) *decoder {
 	return &decoder{cfg: cfg, sink: sink, tasks: newTasks(),
 		sockets: newRecent[string, endpoint](8192), names: newRecent[string, string](8192),
 		framers: newRecent[string, *framer](256), announced: newRecent[netip.AddrPort, struct{}](8192),
-		asked:   newRecent[handle, netip.AddrPort](4096),
+		asked: newRecent[handle, netip.AddrPort](4096), bound: map[netip.AddrPort]*bound{},
 		spliced: newRecent[uint64, string](1024),
 		handles: newRecent[handle, string](2048), feeds: newFeeds()}
 }
@@ -325,6 +327,7 @@ func (d *decoder) close() {
 			d.stats.Alive++
 		}
 	}
+	d.exposeWaiting()
 }
 
 func (d *decoder) unparsed(b []byte) {
@@ -333,8 +336,18 @@ func (d *decoder) unparsed(b []byte) {
 	}
 }
 
-// emit completes an event with the common fields and passes it on.
+// emit completes an event and passes it on.
 func (d *decoder) emit(c *call, e Event) {
+	e = d.completed(c, e)
+	if c.doubtful {
+		c.task.doubtful = &e
+		return
+	}
+	d.pass(e)
+}
+
+// completed returns an event with the common fields.
+func (d *decoder) completed(c *call, e Event) Event {
 	e.At = c.at
 	e.Time, e.Duration, e.PID = c.time, c.result.duration, c.task.pid
 	p := c.task.process
@@ -354,11 +367,7 @@ func (d *decoder) emit(c *call, e Event) {
 			}
 		}
 	}
-	if c.doubtful {
-		c.task.doubtful = &e
-		return
-	}
-	d.pass(e)
+	return e
 }
 
 // pass passes a complete event on.
@@ -378,22 +387,4 @@ func (d *decoder) blind(c *call) bool {
 	d.stats.Blinded++
 	d.emit(c, Event{Op: OpEvade, Blinded: true})
 	return true
-}
-
-// detail returns the call for people; a long one is cut within its arguments.
-func (c *call) detail() string {
-	const ellipsis = " ... "
-	head := make([]byte, 0, maxDetail)
-	head = append(append(head, c.Name...), '(')
-	result := c.result.printed
-	if room := maxDetail / 2; len(result) > room {
-		result = result[:room]
-	}
-	room := maxDetail - len(head) - len(") = ") - len(result)
-	if text := bytes.TrimSpace(c.text); len(text) <= room {
-		head = append(head, text...)
-	} else {
-		head = append(append(head, text[:room-len(ellipsis)]...), ellipsis...)
-	}
-	return string(append(append(head, ") = "...), result...))
 }

@@ -52,7 +52,9 @@ const (
 	// addresses), unless it was to port 53 and failed.
 	OpConnect Op = "connect"
 	// OpBind, OpListen and OpAccept: bind, listen, and accept or accept4 that
-	// gave a connection.
+	// gave a connection. The bind of a UDP socket to a port comes when the socket
+	// has received from anybody but a peer that it has sent to, or at the end of the
+	// trace if it never sent to a peer that it was connected to.
 	OpBind   Op = "bind"
 	OpListen Op = "listen"
 	OpAccept Op = "accept"

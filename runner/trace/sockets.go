@@ -193,15 +193,22 @@ func (d *decoder) connect(c *call) {
 	if e.Family == "unspec" { // it removes the address
 		e.Remote = netip.AddrPort{}
 		d.sockets.put(identity(decor), e)
+		d.disconnected(e)
 		return
 	}
 	d.sockets.put(identity(decor), e)
-	if e.datagram && (!c.failed() || e.Remote.Port() != places.PortDNS) {
+	d.connected(c, decor, e)
+	if !c.reportsConnect(e) {
 		return
 	}
 	d.announce(e.Remote)
 	d.asked.put(c.handleOf(decor), e.Remote)
 	d.emit(c, Event{Op: OpConnect, Socket: d.named(e)})
+}
+
+// reportsConnect reports whether a connect makes an event: that of a datagram socket sends nothing.
+func (c *call) reportsConnect(e endpoint) bool {
+	return !e.datagram || c.failed() && e.Remote.Port() == places.PortDNS
 }
 
 // named copies an end point for an event, with the name that it was looked up by.
@@ -225,7 +232,7 @@ func (d *decoder) bind(c *call) {
 		return
 	}
 	d.sockets.put(identity(decor), e)
-	d.emit(c, Event{Op: OpBind, Socket: &e.Socket})
+	d.hold(c, decor, e)
 }
 
 func (d *decoder) listen(c *call) {

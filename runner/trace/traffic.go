@@ -29,6 +29,7 @@ func (d *decoder) deliver(c *call, decor []byte, m message) {
 	if m.blinded && c.result.value > 0 {
 		d.blind(c)
 	}
+	d.sentFrom(e)
 	hosts := d.hosts(c, decor, e, m)
 	e.Host = hosts[0]
 	s := d.named(e)
@@ -73,6 +74,7 @@ func (d *decoder) receiveFrom(c *call, decor []byte) {
 		if m.address != nil {
 			e.addressed(m.address, true)
 		}
+		d.receivedAt(e)
 		if nameService(e.Remote.Port()) || e.datagram && !e.Remote.IsValid() {
 			for _, message := range d.datagrams(c, decor, e, m) {
 				for _, a := range answers(message) {
