@@ -22,6 +22,7 @@ type fake struct {
 	active  func() time.Time              // for Conn.Active
 	pending func() (time.Duration, bool)  // for Conn.Pending
 	long    func(piece []byte, end int64) // for Conn.Long
+	calling func(Calling)                 // for Conn.Calling
 
 	// on answers one method; the result is sent unless it is nil.
 	on map[string]func(f *fake, params map[string]any) any
@@ -204,7 +205,7 @@ func (f *fake) connect(t *testing.T) (Conn, io.Reader) {
 		_ = outRead.Close()
 		_ = inRead.Close()
 	})
-	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending, Long: f.long}, inRead
+	return Conn{Stdin: inWrite, Stdout: outRead, Exited: exited, Active: f.active, Pending: f.pending, Long: f.long, Calling: f.calling}, inRead
 }
 
 func itemOf(raw json.RawMessage) manifest.Item {

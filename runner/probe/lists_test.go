@@ -73,3 +73,38 @@ func TestListThatFallsSilent(t *testing.T) {
 		t.Errorf("listed again %t: %d prompts, drift %+v, silent %v", r.Relisted, len(r.After.Prompts), r.Drift, r.Silent)
 	}
 }
+
+// A list that is refused for want of a local service is requested again, once that is simulated.
+func TestRefusedLists(t *testing.T) {
+	up := false
+	answer := func(*fake, map[string]any) any {
+		if !up {
+			return rpcFailure{-32603, "connect ECONNREFUSED 127.0.0.1:5432"}
+		}
+		return map[string]any{"resources": []any{map[string]any{"uri": "table://a", "name": "a"}}}
+	}
+	f := &fake{
+		calling: func(c Calling) { up = up || c.Ended && c.Refusal != "" },
+		on: map[string]func(*fake, map[string]any) any{
+			"initialize": func(*fake, map[string]any) any {
+				return map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}, "resources": map[string]any{}}}
+			},
+			"resources/list": answer, "resources/templates/list": func(*fake, map[string]any) any { return map[string]any{"resourceTemplates": []any{}} },
+			"resources/read": func(*fake, map[string]any) any {
+				return map[string]any{"contents": []any{map[string]any{"uri": "table://a", "text": "x"}}}
+			},
+		},
+	}
+	if r := f.probe(t, quick); !r.Listed || r.Incomplete.Reason != "" || r.Coverage.Resources.Listed != 1 {
+		t.Errorf("listed %t, incomplete %+v, %+v", r.Listed, r.Incomplete, r.Coverage.Resources)
+	}
+
+	f.calling = func(Calling) {}
+	up = false
+	if r := f.probe(t, quick); r.Listed || r.Incomplete.Reason != report.ReasonProtocolError {
+		t.Errorf("without a service: listed %t, %+v", r.Listed, r.Incomplete)
+	}
+	if asked := len(f.saw("resources/list")); asked > 2+2*mostBlamed {
+		t.Errorf("asked %d times in all", asked)
+	}
+}

@@ -57,6 +57,7 @@ type session struct {
 	announced  map[string]bool // the list_changed notifications since the first lists
 	heeded     int             // how many of them the lists were asked for between calls
 	meanwhile  Later           // what these have shown
+	blames     int             // how many refused lists were requested once more
 }
 
 func newSession(conn Conn, o Options) *session {
