@@ -125,10 +125,10 @@ func (o *options) launched(command []string) (*packages.Launched, error) {
 	case err != nil:
 		return nil, err
 	case named && p.Registry == packages.OCI:
-		l := packages.Container{Image: p.Name, Arguments: command[1:]}.Launched()
+		l := packages.Container{Image: p.Name, Arguments: ofServer(command[1:])}.Launched()
 		return &l, nil
 	case named:
-		return &packages.Launched{Package: p, Program: o.program, Arguments: command[1:]}, nil
+		return &packages.Launched{Package: p, Program: o.program, Arguments: ofServer(command[1:])}, nil
 	case o.program != "":
 		return nil, errors.New("--program: only valid with npm:NAME or pypi:NAME")
 	}
@@ -141,4 +141,12 @@ func (o *options) launched(command []string) (*packages.Launched, error) {
 		return nil, err
 	}
 	return &of, nil
+}
+
+// ofServer returns the arguments that follow the name of a package, without a "--" that separates them from it.
+func ofServer(arguments []string) []string {
+	if len(arguments) > 0 && arguments[0] == "--" {
+		return arguments[1:]
+	}
+	return arguments
 }
