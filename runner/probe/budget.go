@@ -63,7 +63,7 @@ func (s *session) affords(t *target) bool {
 	all := s.budget.end.Sub(s.budget.begin)
 	share := all / time.Duration(len(s.targets))
 	own := share
-	if t.accepted == 0 {
+	if !t.served() {
 		own *= refusedShares
 	}
 	ample := t.turns == 0 && s.waiting == 0 && left-t.slowest >= all/2

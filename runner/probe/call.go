@@ -56,10 +56,11 @@ const maxExcuse = 1024
 
 // excuses matches how a result begins that reports a failure although it does not say that it is an error.
 var excuses = lazyregexp.New(`(?i)^[^\w{\["]{0,8}(?:error|failed|failure|exception|traceback|unable to|cannot|can't|could not|couldn't)\b|` +
+	`^[^\w{\["]{0,8}(?:[\w.-]+ ){1,2}(?:error|failure|exception):|` +
 	`^[^.\n]{0,80}["'\x60] (?:is |was )?not found\b|^\s*\{\s*"(?:error|isError)"\s*:\s*(?:"[^"]|true|\{)|^\s*\{\s*"(?:success|ok)"\s*:\s*false\b`)
 
-// excuse returns the text of an accepted call that reports a failure; "" for any other. The call counts as accepted,
-// but there is as much to learn from it as from an error.
+// excuse returns the text of an accepted call that reports a failure; "" for any other. There is as much to learn from
+// it as from an error, and it shows no more of a tool.
 func (r reply) excuse() string {
 	if !r.accepted || len(r.result) > 2*maxExcuse {
 		return ""

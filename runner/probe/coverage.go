@@ -20,7 +20,7 @@ func (s *session) account() {
 		s.result.Prompt[t.of] = t.accepted > 0 && t.answered == t.sent && !t.slow()
 		row := report.CapabilityCoverage{
 			Kind: t.of.Kind, Name: t.of.Name, Skipped: t.skipped,
-			Calls: report.Share{Total: t.sent, Done: t.accepted},
+			Calls: report.Share{Total: t.sent, Done: t.accepted - t.excused},
 		}
 		if t.form != nil {
 			row.Branches.Total, row.Branches.Done = t.form.Branches()
@@ -34,7 +34,7 @@ func (s *session) account() {
 			c.Branches.Done += row.Branches.Done
 		}
 		if !t.unlisted {
-			count(exercised(c, t.of.Kind), t.answered > 0, t.accepted > 0)
+			count(exercised(c, t.of.Kind), t.answered > 0, t.served())
 		}
 	}
 	s.result.Outputs, s.result.Unread, s.result.Arguments = s.outputs.all(), s.outputs.left(), s.used.all()

@@ -103,11 +103,25 @@ func (s *session) enough(t *target, round int, first bool) bool {
 // mostInsisted bounds the calls in a round of a tool that has refused every call.
 const mostInsisted = 4
 
-// insists reports whether a tool that has refused every call is called once more with the same arguments: the sinkhole
+// insists reports whether a tool that has refused every call, or answered with excuses, is called once more with the same arguments: the sinkhole
 // learns from each refusal, and may answer better.
 func (s *session) insists(t *target) bool {
-	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && t.accepted == 0 && t.answered > 0 && t.turns < mostInsisted
+	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && !t.served() && t.answered > 0 && t.turns < mostInsisted
 }
+
+// accepted counts an accepted call. A tool's result that reports a failure shows nothing of what the tool does; a resource
+// may be a text about one.
+func (s *session) accepted(t *target, excuse string) {
+	t.accepted++
+	if excuse != "" && t.of.Kind == report.CapabilityTool {
+		t.excused++
+	} else {
+		s.tally.Done++
+	}
+}
+
+// served reports whether a call was accepted with a result that is not the report of a failure.
+func (t *target) served() bool { return t.accepted > t.excused }
 
 // fresh returns the next new case of a target; false for none.
 func (s *session) fresh(t *target) (c inputs.Case, fresh bool) {
@@ -178,8 +192,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		s.refused(t, c, got.text, got.blames())
 		return nil
 	}
-	t.accepted++
-	s.tally.Done++
+	s.accepted(t, excuse)
 	t.keep(c, number, len(said(got.result)))
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if excuse != "" {

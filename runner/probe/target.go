@@ -46,6 +46,8 @@ type target struct {
 	sized int
 	// sent, accepted and answered count calls, turns those of this round.
 	sent, accepted, answered, timeouts, turns int
+	// excused counts the accepted calls whose result reports a failure.
+	excused int
 	// spent is the time of all calls, slowest that of the slowest, limit how long the last one had.
 	spent, slowest, limit time.Duration
 }
