@@ -67,8 +67,10 @@ type answers struct {
 	fixed map[uint64]shape
 	// calling is set during a call; recent are the kinds requested in it, the latest
 	// last; given are the words of its arguments. fields counts the fields of all kinds.
+	// polls counts each of its requests.
 	calling bool
 	recent  []*shape
+	polls   map[uint64]int
 	fields  int
 	given   map[string]bool
 	// reads are the fields that the server's code reads; nil while unknown.
@@ -86,6 +88,8 @@ type shape struct {
 	status int
 	// reads are the fields for formRead and formReads.
 	reads sources.Fields
+	// finished is the status for a caller that waits for a job to end; "" for any other.
+	finished string
 }
 
 func newAnswers() *answers {
@@ -115,6 +119,7 @@ func (a *answers) shape(kind, request uint64) shape {
 		}
 		return now
 	}
+	now.finished = a.polled(request)
 	a.recent = append(slices.DeleteFunc(a.recent, func(r *shape) bool { return r == s }), s)
 	a.recent = a.recent[max(0, len(a.recent)-maxRecent):]
 	return now
@@ -129,7 +134,7 @@ func (a *answers) call(c Call) {
 	if a.calling && c.Refusal != "" {
 		a.refused(c.Refusal[:min(len(c.Refusal), MaxRefusal)])
 	}
-	a.calling, a.recent, a.given = !c.Ended, nil, map[string]bool{}
+	a.calling, a.recent, a.given, a.polls = !c.Ended, nil, map[string]bool{}, map[uint64]int{}
 	for _, word := range argument.FindAllString(c.Arguments[:min(len(c.Arguments), MaxRefusal)], maxArguments) {
 		a.given[word] = true
 	}
@@ -249,7 +254,11 @@ func (t *conversation) json(r *http.Request, sent []byte) (answer string, known 
 	}
 	s := t.server.answers.shape(hash(kind...), hash(r.Method, r.Host, r.URL.RequestURI(), string(sent)))
 	a.reads = s.reads
-	text, err := json.Marshal(a.reply(s.form, s.fields))
+	reply := a.reply(s.form, s.fields)
+	if a.document == nil && !slices.ContainsFunc(s.fields, func(f field) bool { return f.literal != "" }) {
+		finish(reply, s.finished)
+	}
+	text, err := json.Marshal(reply)
 	if err != nil {
 		return bodyJSON, s // no value of reply does that
 	}
