@@ -109,15 +109,16 @@ func (s *session) insists(t *target) bool {
 	return s.options.Inputs.Sunk && t.of.Kind == report.CapabilityTool && !t.served() && t.answered > 0 && t.turns < mostInsisted
 }
 
-// accepted counts an accepted call. A tool's result that reports a failure shows nothing of what the tool does; a resource
-// may be a text about one.
-func (s *session) accepted(t *target, excuse string) {
+// accepted counts an accepted call, and reports whether it only reports a failure: such a result shows nothing of what a
+// tool does. A resource may be a text about a failure.
+func (s *session) accepted(t *target, excuse string) (excused bool) {
 	t.accepted++
 	if excuse != "" && t.of.Kind == report.CapabilityTool {
 		t.excused++
-	} else {
-		s.tally.Done++
+		return true
 	}
+	s.tally.Done++
+	return false
 }
 
 // served reports whether a call was accepted with a result that is not the report of a failure.
@@ -192,8 +193,8 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 		s.refused(t, c, got.text, got.blames())
 		return nil
 	}
-	s.accepted(t, excuse)
-	t.keep(c, number, len(said(got.result)))
+	excused := s.accepted(t, excuse)
+	t.keep(c, number, len(said(got.result)), excused)
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if excuse != "" {
 		s.refused(t, c, excuse, excuse)
@@ -223,10 +224,15 @@ func (s *session) refused(t *target, c inputs.Case, text, blames string) {
 }
 
 // keep chooses an accepted call for repetition, unless an earlier one had more arguments, or an answer more than
-// twice as long: an empty list shows less, and so does "no match". shown is the length of the answer.
-func (t *target) keep(c inputs.Case, number, shown int) {
+// twice as long: an empty list shows less, and so does "no match". One with an excuse shows nothing: any other replaces it.
+// shown is the length of the answer.
+func (t *target) keep(c inputs.Case, number, shown int, excused bool) {
 	filled, before := c.Filled(), t.again.Filled()
-	if c.Shape.Proper() && (t.accepted == 1 || !t.again.Shape.Proper() || filled > before || filled == before && 2*shown >= t.shown) {
+	if excused && t.served() {
+		return
+	}
+	first := t.accepted == 1 || !excused && t.accepted-t.excused == 1
+	if c.Shape.Proper() && (first || !t.again.Shape.Proper() || filled > before || filled == before && 2*shown >= t.shown) {
 		t.again, t.marked, t.shown = c, number, shown
 	}
 }

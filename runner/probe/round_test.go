@@ -358,8 +358,28 @@ func TestInsists(t *testing.T) {
 func TestKeep(t *testing.T) {
 	of := &target{accepted: 1}
 	for number, step := range []struct{ shown, want int }{{40, 0}, {30, 1}, {8, 1}, {15, 3}} {
-		of.keep(inputs.Case{}, number, step.shown)
+		of.keep(inputs.Case{}, number, step.shown, false)
 		if of.accepted++; of.marked != step.want {
+			t.Errorf("behind answer %d, %d is repeated, want %d", number, of.marked, step.want)
+		}
+	}
+}
+
+// TestKeepNoExcuse: a call that was answered with an excuse is repeated only for want of another.
+func TestKeepNoExcuse(t *testing.T) {
+	of := &target{}
+	for number, step := range []struct {
+		excused bool
+		want    int
+	}{{true, 0}, {true, 1}, {false, 2}, {true, 2}, {false, 4}} {
+		if of.accepted++; step.excused {
+			of.excused++
+		}
+		shown := 9
+		if step.excused {
+			shown = 90
+		}
+		if of.keep(inputs.Case{}, number, shown, step.excused); of.marked != step.want {
 			t.Errorf("behind answer %d, %d is repeated, want %d", number, of.marked, step.want)
 		}
 	}
