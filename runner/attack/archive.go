@@ -40,7 +40,7 @@ func unpacked(a inputs.Archive, sibling bool) form {
 
 func enclosed(name, before string, a inputs.Archive) form {
 	return form{name: name, archive: true, write: func(f field, _ inputs.Mark, number int) string {
-		return f.before + before + base64.StdEncoding.EncodeToString(a.Pack(number)) + f.behind
+		return f.before + before + base64.StdEncoding.EncodeToString(a.Pack(number, nil)) + f.behind
 	}}
 }
 

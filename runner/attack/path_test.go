@@ -110,7 +110,7 @@ func TestNear(t *testing.T) {
 
 // TestBeside: an archive that is unpacked into a directory is made to lead to a sibling of that, too.
 func TestBeside(t *testing.T) {
-	packed := inputs.Archives[0].Pack(1)
+	packed := inputs.Archives[0].Pack(1, nil)
 	honest, err := json.Marshal(map[string]string{"theme": base64.StdEncoding.EncodeToString(packed)})
 	if err != nil {
 		t.Fatal(err)

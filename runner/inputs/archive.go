@@ -8,7 +8,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // Up leads to the root from any directory that is not too deep.
@@ -47,9 +48,9 @@ var Archives = []Archive{
 	{`as a file with "..\" in an archive (ZIP)`, ".zip", packZIP, strings.ReplaceAll(Up, "/", `\`)},
 }
 
-// Pack makes the archive that leads to the file of a numbered attempt.
-func (a Archive) Pack(number int) []byte {
-	return a.pack(part{a.way + OutsideFile(number, ".txt")[1:], string(OutsideNote.Content)})
+// Pack makes the archive that leads to the file of a numbered attempt, by the names that the server sees.
+func (a Archive) Pack(number int, names *pseudonym.Names) []byte {
+	return a.pack(part{a.way + names.Out(OutsideFile(number, ".txt"))[1:], string(OutsideNote.Content)})
 }
 
 // Beside makes an archive with a file in a directory beside the one where it is unpacked.
@@ -67,10 +68,10 @@ func ArchiveName(i int) string {
 }
 
 // ArchiveAt returns the archive that the path of a URL names; false for none.
-func ArchiveAt(name string) ([]byte, bool) {
-	for _, file := range ArchiveFiles() {
-		if path.Base(name) == file.Path {
-			return file.Content, true
+func ArchiveAt(name string, names *pseudonym.Names) ([]byte, bool) {
+	for i, a := range Archives {
+		if path.Base(name) == names.Out(ArchiveName(i)) {
+			return a.Pack(ArchiveNumber(i), names), true
 		}
 	}
 	return nil, false
@@ -99,13 +100,14 @@ func CalledAt(path string) (name string, ok bool) {
 // ArchiveNumber returns the number of the attempt that such a file leads to, above those of others.
 func ArchiveNumber(i int) int { return MaxOutside + 1 + i }
 
-// ArchiveFiles returns the files of Archives.
-var ArchiveFiles = sync.OnceValue(func() (all []File) {
+// ArchiveFiles returns the files of Archives, by the names that the server sees: a name in an archive cannot be replaced
+// later, because it may be compressed, or part of a checksum.
+func ArchiveFiles(names *pseudonym.Names) (all []File) {
 	for i, a := range Archives {
-		all = append(all, File{ArchiveName(i), a.Pack(ArchiveNumber(i))})
+		all = append(all, File{names.Out(ArchiveName(i)), a.Pack(ArchiveNumber(i), names)})
 	}
 	return all
-})
+}
 
 func packZIP(f part) []byte { return zipped(f) }
 

@@ -17,7 +17,7 @@ func TestArchives(t *testing.T) {
 	for i, a := range Archives {
 		number := ArchiveNumber(i)
 		links, last := map[string]string{}, ""
-		for _, entry := range entries(t, a.Ending, a.Pack(number)) {
+		for _, entry := range entries(t, a.Ending, a.Pack(number, nil)) {
 			if last = entry.Name; entry.Typeflag == tar.TypeSymlink {
 				links[entry.Name] = entry.Linkname
 			}

@@ -33,3 +33,21 @@ func TestDrawNamesKeepsTheHostOfAnOpenNetwork(t *testing.T) {
 		t.Errorf("the host is %q", got)
 	}
 }
+
+// TestArchivesHaveDrawnNames: the checksum of a header is no longer true if a name in it is replaced.
+func TestArchivesHaveDrawnNames(t *testing.T) {
+	names := DrawNames(false)
+	for i, file := range ArchiveFiles(names) {
+		if strings.Contains(file.Path, Word) {
+			t.Errorf("the server sees %s", file.Path)
+		}
+		for _, entry := range entries(t, Archives[i].Ending, file.Content) {
+			if strings.Contains(entry.Name+entry.Linkname, Word) {
+				t.Errorf("%s: the server sees %s, %s", file.Path, entry.Name, entry.Linkname)
+			}
+		}
+		if got := names.OutBytes(file.Content); !bytes.Equal(got, file.Content) {
+			t.Errorf("%s is changed later", file.Path)
+		}
+	}
+}

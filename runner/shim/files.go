@@ -61,8 +61,8 @@ func (p planter) lures(dir string, outside []string) {
 		for link, to := range inputs.FileLinks(outside) {
 			_ = at.Symlink(p.Out(to), p.Out(link)) // as said
 		}
-		_ = p.files(at, ".", inputs.ArchiveFiles()) // as said
-		_ = at.Close()                              // opened for its name only
+		_ = p.files(at, ".", inputs.ArchiveFiles(p.Names)) // as said
+		_ = at.Close()                                     // opened for its name only
 	}
 	for _, beside := range []string{inputs.Sibling(dir), inputs.Neighbour(dir)} {
 		if os.Mkdir(p.Out(beside), 0o755) == nil {

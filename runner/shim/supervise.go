@@ -166,7 +166,7 @@ func (s *supervisor) setup(o order) error {
 		plant.below(dir, o.Setup.Files)
 	}
 	if len(o.Setup.Lures) > 0 {
-		plant.below(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(), inputs.OutsideFilesOf(o.Setup.Outside)))
+		plant.below(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(plant.Names), inputs.OutsideFilesOf(o.Setup.Outside)))
 	}
 	for _, dir := range o.Setup.Lures {
 		plant.lures(dir, o.Setup.Outside)

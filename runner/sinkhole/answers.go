@@ -233,7 +233,7 @@ func (t *conversation) learned(r *http.Request, sent []byte) content {
 	text, known := t.json(r, sent)
 	switch {
 	case known.file != "":
-		file, _ := download("", "."+known.file)
+		file, _ := download("", "."+known.file, nil)
 		return file
 	case known.xml:
 		return asFeed

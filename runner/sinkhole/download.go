@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
 // downloads are file formats that a client may request: media types, file extensions, and
@@ -37,9 +38,9 @@ func notA(format string) *lazyregexp.Regexp {
 }
 
 // download returns the file that a request asks for by the extension of its path, or by the first type it accepts.
-func download(accept, requested string) (content, bool) {
+func download(accept, requested string, names *pseudonym.Names) (content, bool) {
 	ending := strings.ToLower(strings.TrimPrefix(path.Ext(requested), "."))
-	if archive, is := inputs.ArchiveAt(requested); is {
+	if archive, is := inputs.ArchiveAt(requested, names); is {
 		return content{kind: "application/octet-stream", body: string(archive)}, true
 	}
 	accepted, _, _ := strings.Cut(strings.ToLower(accept), ",")

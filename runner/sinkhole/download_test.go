@@ -18,14 +18,14 @@ func TestDownloads(t *testing.T) {
 		{"*/*", "/pdf/2401.12345.pdf", "pdf"}, {"", "/a/main.tar.gz", "tgz"}, {"image/*,*/*;q=0.8", "/avatar", "png"}, {"application/pdf", "/x", "pdf"},
 		{"application/zip", "/export", "zip"}, {"", "/report.XLSX", "xlsx"}, {"", "/logo.svg", "svg"},
 	} {
-		if got, is := download(c.accept, c.path); !is || !strings.HasPrefix(got.body, beginnings[c.want]) || got.kind == "" {
+		if got, is := download(c.accept, c.path, nil); !is || !strings.HasPrefix(got.body, beginnings[c.want]) || got.kind == "" {
 			t.Errorf("%q, %q: %q, want a %s", c.accept, c.path, got.kind, c.want)
 		}
 	}
-	if got, is := download("", "/a/"+inputs.ArchiveName(0)); !is || got.body != string(inputs.Archives[0].Pack(inputs.ArchiveNumber(0))) {
+	if got, is := download("", "/a/"+inputs.ArchiveName(0), nil); !is || got.body != string(inputs.Archives[0].Pack(inputs.ArchiveNumber(0), nil)) {
 		t.Errorf("an archive of an attempt: %q", got.kind)
 	}
-	if got, is := download("text/html,image/png", "/notes"); is {
+	if got, is := download("text/html,image/png", "/notes", nil); is {
 		t.Errorf("a page: %s", got.kind)
 	}
 }

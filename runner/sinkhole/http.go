@@ -205,7 +205,7 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 		return t.stream(r, sent)
 	}
 	accept := r.Header.Get("Accept")
-	if file, is := download(accept, r.URL.Path); is && !strings.Contains(accept, "json") {
+	if file, is := download(accept, r.URL.Path, t.server.config.Names); is && !strings.Contains(accept, "json") {
 		return file
 	}
 	c := contentFor(accept, r.URL.Path)
