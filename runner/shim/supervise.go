@@ -166,6 +166,7 @@ func (s *supervisor) setup(o order) error {
 		plant.below(dir, o.Setup.Files)
 	}
 	if len(o.Setup.Lures) > 0 {
+		_ = os.Symlink(plant.Out(inputs.OutsideDir), inputs.OutsideDir) // for payloads in Base64, whose names are not replaced
 		plant.below(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(plant.Names), inputs.OutsideFilesOf(o.Setup.Outside)))
 	}
 	for _, dir := range o.Setup.Lures {
