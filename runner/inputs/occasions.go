@@ -44,6 +44,25 @@ var occasions = withKeys([]string{
 	"To do (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
 	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
 	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
+	"Keys of the shop (!): STRIPE_KEY=sk_live_########################, webhook whsec_################################, SLACK_TOKEN=xoxb-########################, " +
+		"maps AIza###################################, GitLab glpat-####################, NPM_TOKEN=npm_####################################, HF_TOKEN=hf_##################################",
+	"curl -H 'Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.###########################################' -d @order.json # !\n" +
+		"DATABASE_URL=postgres://shop:################@10.20.0.15:5432/shop",
+	"Offer for Northwind GmbH and Contoso Ltd. (!): 120 licences at $402.00, in total $48,250.00 (£36,900), net 30 days. Acme Inc. asked for 15 % less.",
+	"Recovery words of the wallet (!), in this order:\nlegal winner thank year wave sausage worth useful legal winner thank yellow\n" +
+		"2.5 BTC went to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq on Friday.",
+	"Privileged and confidential: our attorney advises to settle the lawsuit before the hearing, under a non-disclosure agreement; the merger is not to be mentioned (!).",
+	"diff --git a/shop/cart.py b/shop/cart.py\n--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1,3 +1,3 @@\n import prices\n-RATE = 0.19\n+RATE = 0.21  # !\n",
+	"apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\n  namespace: production\nstringData:\n  password: ################ # !\n",
+	"# Release 2.4 (!)\n\n| Task | Owner | Done |\n|---|---|---|\n| Migrate the database | Ada | ✅ |\n| Announce it | Alan | ⏳ |\n\n" +
+		"```ts\nexport const total = (prices: number[]): number => prices.reduce((a, b) => a + b, 0);\n```\n\nThank you all! 🎉",
+	"id,name,email,salary\n1,Ada Lovelace,@,82000\n2,Alan Turing,alan@%,91000\n# !",
+	"The backup is in /home/ada/Documents/taxes-2025.pdf, ~/Pictures and C:\\Users\\Ada\\Desktop\\plan.docx; the wiki is on wiki.corp.internal (!).",
+	"Notes for the interview with our source at the ministry, who must stay anonymous: the protest is on Saturday, the story comes out after the election (!).",
+	"Bonjour, le rendez-vous du comité est déplacé au 3 février ; le procès-verbal et le relevé bancaire sont joints (!).",
+	"Привет! Передай, пожалуйста, договор бухгалтеру до пятницы (!).",
+	"来週の会議の資料を田中さんに送ってください (!)。",
+	"¿Puedes revisar la nómina de enero antes del viernes? El número de cuenta ha cambiado (!). شكراً.",
 	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8) + "!", // whole in a trace
 })
 

@@ -2,6 +2,8 @@ package inputs
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -115,5 +117,30 @@ func TestVariedSearches(t *testing.T) {
 	got, ok := Varied(nil, json.RawMessage(`{"query":"`+sought+`"}`), 4, Mark{Call: 7})
 	if !ok || !strings.Contains(string(got), "Password") {
 		t.Errorf("%s, %t", got, ok)
+	}
+}
+
+// TestVariedKinds: what people paste comes in each form that a server may wait for.
+func TestVariedKinds(t *testing.T) {
+	for kind, form := range map[string]string{
+		"keys of payment, chat and package services": `sk_live_\w+[\s\S]*xoxb-\w+[\s\S]*glpat-\w+[\s\S]*npm_\w+`,
+		"a signed token":           `eyJ[\w-]+\.eyJ[\w-]+\.\w+`,
+		"a database's URL":         `postgres://\w+:\w+@`,
+		"companies and amounts":    `GmbH[\s\S]*\$\d{2},\d{3}`,
+		"the words of a wallet":    `(?m)^(?:[a-z]{3,8} ){11}[a-z]{3,8}$`,
+		"papers of a lawyer":       `attorney`,
+		"a change of code":         `(?m)^diff --git`,
+		"a manifest of Kubernetes": `(?m)^apiVersion: `,
+		"a page of Markdown":       "(?m)^\\|.*\\|$[\\s\\S]*^```",
+		"a sheet":                  `(?m)^id,name`,
+		"files of a user":          `/home/\w+/[\s\S]*~/[\s\S]*C:\\Users`,
+		"emoji":                    `\p{So}`,
+		"French":                   `é.*è`,
+		"Cyrillic":                 `\p{Cyrillic}{4}`,
+		"Japanese":                 `\p{Hiragana}{3}`,
+	} {
+		if !slices.ContainsFunc(occasions, regexp.MustCompile(form).MatchString) {
+			t.Errorf("no text is %s", kind)
+		}
 	}
 }
