@@ -33,10 +33,31 @@ func answerRequest(m message, answer func(method string, params json.RawMessage)
 func (s *session) answer(method string, params json.RawMessage) any {
 	result := answer(method, params, s.options.Inputs, s.outputs.mark(s.options.Seed))
 	said, _ := result.(map[string]any)
+	if said != nil && s.enduring.Load() {
+		said = moody(method, said, int(s.moods.Add(1)))
+		result = said
+	}
 	if filled, ok := said["content"].(json.RawMessage); ok {
 		s.used.add(s.outputs.asking(), filled, nil)
 	}
 	return result
+}
+
+// What users do with forms, and the models of clients, in the order in which repeated calls meet them.
+var (
+	actions = []string{"accept", "decline", "cancel"}
+	models  = []string{"claude-sonnet-4-5", "gpt-5", "gemini-2.5-pro"}
+)
+
+// moody returns another user's or model's answer to the nth request: a server may act only when a user declines.
+func moody(method string, accepts map[string]any, n int) map[string]any {
+	switch {
+	case method == "sampling/createMessage":
+		accepts["model"] = models[n%len(models)]
+	case method == "elicitation/create" && actions[n%len(actions)] != "accept":
+		return map[string]any{"action": actions[n%len(actions)]}
+	}
+	return accepts
 }
 
 // answer returns what a user and a model at the other end might say; nil for what

@@ -29,7 +29,10 @@ func (s *session) endure(ctx context.Context) {
 		most = min(most, left/4)
 	}
 	incomplete, silent := s.result.Incomplete, s.silent
-	defer func() { s.result.Incomplete, s.silent, s.enduring = incomplete, silent, false }()
+	defer func() {
+		s.result.Incomplete, s.silent = incomplete, silent
+		s.enduring.Store(false)
+	}()
 	var all []*target
 	for _, t := range ordered(s.targets) {
 		switch {
@@ -60,7 +63,7 @@ func (s *session) endure(ctx context.Context) {
 		s.mingle(ctx, all, most/2)
 		return
 	}
-	s.enduring = false
+	s.enduring.Store(false)
 	if s.result.Drift.Empty() {
 		s.result.Later = is
 	}
@@ -83,7 +86,7 @@ func (s *session) goOn(ctx context.Context, all []*target, before int, end time.
 func (s *session) repeat(ctx context.Context, t *target, often int, end time.Time) (n int, err error) {
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
 	known := map[string]bool{}
-	s.enduring = true
+	s.enduring.Store(true)
 	for ; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
 		if n%2 == 1 {
@@ -95,7 +98,7 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		}
 		s.keep(got, c, known)
 	}
-	s.enduring = false
+	s.enduring.Store(false)
 	return n, s.awaitQuiet(ctx)
 }
 
@@ -153,7 +156,7 @@ func unechoed(answer string, arguments json.RawMessage) string {
 // listRepeatedly asks for the lists again and again, until one differs from the first.
 func (s *session) listRepeatedly(ctx context.Context, often int, end time.Time) (is Later, differs bool) {
 	s.begin("tools/list", report.PhaseList, server)
-	s.enduring = true
+	s.enduring.Store(true)
 	for n := 0; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		is, ok, err := s.listAgain(ctx)
 		if err != nil || !ok {

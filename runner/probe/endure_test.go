@@ -221,3 +221,28 @@ func TestTerminated(t *testing.T) {
 		}
 	})
 }
+
+// TestEndureUnwilling: repeated calls meet users who decline, and those who close the form; the exercise does not.
+func TestEndureUnwilling(t *testing.T) {
+	asked, done := 0, map[string]int{}
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/call": func(f *fake, _ map[string]any) any {
+			asked++
+			f.println(fmt.Sprintf(`{"jsonrpc":"2.0","id":"e%d","method":"elicitation/create","params":{"message":"Which width?","requestedSchema":{"type":"object","properties":{"width":{"type":"integer"}}}}}`, asked))
+			return content("done")
+		},
+	}}
+	r := f.probe(t, enduring())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.requests {
+		if result, ok := m["result"].(map[string]any); ok {
+			if done[fmt.Sprint(result["action"])]++; result["action"] != "accept" && result["content"] != nil {
+				t.Errorf("a form that was not accepted has content: %v", result)
+			}
+		}
+	}
+	if done["accept"] <= done["decline"] || done["decline"] == 0 || done["cancel"] == 0 || r.Incomplete.Reason != "" {
+		t.Errorf("%v, %+v", done, r.Incomplete)
+	}
+}

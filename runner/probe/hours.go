@@ -23,9 +23,10 @@ func (s *session) allHours(ctx context.Context) error {
 		}
 	}
 	incomplete, silent := s.result.Incomplete, s.silent
-	s.enduring = true
+	s.enduring.Store(true)
 	s.hourly(ctx)
-	s.result.Incomplete, s.silent, s.enduring = incomplete, silent, false
+	s.result.Incomplete, s.silent = incomplete, silent
+	s.enduring.Store(false)
 	if wait := time.Until(s.options.Until); wait > 0 {
 		if err := s.pause(ctx, wait); err != nil {
 			return err

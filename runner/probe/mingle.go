@@ -22,7 +22,7 @@ const (
 // times at once, as agents do: a server may react to an order, or to concurrent calls. In turns, it waits
 // until the server is quiet, so that late effects belong to their target.
 func (s *session) mingle(ctx context.Context, all []*target, most time.Duration) {
-	s.enduring = false
+	s.enduring.Store(false)
 	end := time.Now().Add(most)
 	ctx, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
@@ -44,7 +45,8 @@ type session struct {
 	waiting    int                        // of them, those that are to have their first call
 	timeouts   int                        // calls that were not answered in time
 	silent     report.Incomplete          // why the first call without an answer has none
-	enduring   bool                       // the same is asked again and again: nothing waits for silence
+	enduring   atomic.Bool                // the same is asked again and again: nothing waits for silence
+	moods      atomic.Int64               // requests of the server meanwhile
 	known      map[report.Capability]bool // those that are targets
 	skip       map[string]bool            // Options.Skip
 	tools      map[string]bool            // the names of those that are or were listed
@@ -115,7 +117,7 @@ func (s *session) longestRequest() time.Duration {
 // Errors: *rpcError, errTimeout, errTooLong, errGone, *transport.Error,
 // transport.ErrBacklog and those of ctx, all but the first two also entered as Incomplete.
 func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
-	if !s.enduring {
+	if !s.enduring.Load() {
 		s.begin(q.method, q.phase, q.of)
 	}
 	s.lastID++

@@ -31,7 +31,7 @@ func (s *session) awaitQuiet(ctx context.Context) error {
 
 // window returns the silence to wait for, and the bound on the wait.
 func (s *session) window() (quiet, most time.Duration) {
-	if s.enduring {
+	if s.enduring.Load() {
 		return 0, 0
 	}
 	left := s.options.SettleBudget - s.settled
@@ -62,7 +62,7 @@ func (s *session) enter(answered, at time.Time, busy bool) {
 	}
 	e := &s.result.Ledger[n-1]
 	e.Settled, e.StillBusy = at, busy
-	if busy || s.enduring || s.wire.conn.Pending == nil {
+	if busy || s.enduring.Load() || s.wire.conn.Pending == nil {
 		return // repeated calls are all of the same target: whether a timer runs is asked after the last
 	}
 	if wait, pending := s.wire.conn.Pending(); pending {
