@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/netip"
 	"path"
@@ -52,10 +54,12 @@ func (l *leaving) event(e trace.Event) {
 	}
 }
 
-// said is a message, with the number of bytes received by then. answer is set if it answers a request.
+// said is a message, with the number of bytes received by then, and when that was. answer is set if it answers a
+// request.
 type said struct {
 	line   []byte
 	end    int64
+	time   time.Time
 	answer bool
 }
 
@@ -70,7 +74,7 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 	return func(line []byte, end int64) {
 		message, answer := content(line)
 		if l.size += len(line); l.size <= maxLeaving {
-			l.said = append(l.said, said{message, end, answer})
+			l.said = append(l.said, said{message, end, time.Now(), answer})
 		} else {
 			l.unsaid.Add(message)
 		}
@@ -79,16 +83,37 @@ func (l *leaving) tee(next func(line []byte, end int64)) func([]byte, int64) {
 }
 
 // content returns a message without the id of an answer, which is ours and differs in each launch. The id of a
-// request is the server's choice.
+// request is the server's choice, and so are the order of members, unknown ones, and white space.
 func content(line []byte) (message []byte, answer bool) {
-	var m struct{ ID, Result, Error, Method, Params json.RawMessage }
+	var m struct{ ID, Method json.RawMessage }
 	if json.Unmarshal(line, &m) != nil {
 		return slices.Clone(line), false
 	}
-	if answer = m.Method == nil; answer {
-		m.ID = nil
+	if answer = m.Method == nil; !answer || m.ID == nil {
+		return slices.Clone(line), answer
 	}
-	return slices.Concat(m.Method, m.ID, m.Params, m.Result, m.Error), answer
+	members := json.NewDecoder(bytes.NewReader(line))
+	_, _ = members.Token() // the brace
+	for members.More() {
+		var value json.RawMessage
+		name, err := members.Token()
+		if err != nil || members.Decode(&value) != nil {
+			break
+		}
+		if end := int(members.InputOffset()); name == "id" {
+			return slices.Concat(line[:end-len(value)], line[end:]), true
+		}
+	}
+	return slices.Clone(line), true
+}
+
+// delay returns how long the server took for an answer; false where that is unknown, as by HTTP or for calls at once.
+func (s said) delay(sessions ledger.Ledger) (took time.Duration, known bool) {
+	i, found := slices.BinarySearchFunc(sessions, s.end, func(e ledger.Exchange, end int64) int { return cmp.Compare(e.Received, end) })
+	if !found || !s.answer || sessions[i].Sent.IsZero() {
+		return 0, false
+	}
+	return s.time.Sub(sessions[i].Sent), true
 }
 
 // record collects what left the server in a launch: its answers and logs, captures of the sinkhole, destinations, and
@@ -102,6 +127,9 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 		p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
 		r.Add(p)
 		r.Number(p, "length", len(s.line))
+		if took, known := s.delay(sessions); known {
+			r.Delay(p, took)
+		}
 		r.Turn(p, s.answer)
 	}
 	r.Add(depend.Piece{Way: depend.Way{Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityServer}}, Channel: leak.Stderr},

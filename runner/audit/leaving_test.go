@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/depend"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
@@ -33,11 +34,28 @@ func TestSentPieceNames(t *testing.T) {
 // The id of a request is the server's choice, and that of an answer ours.
 func TestContentOfMessages(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":"k-71fe","method":"roots/list"}`: `"roots/list""k-71fe"`,
-		`{"jsonrpc":"2.0","id":7,"result":{"roots":[]}}`:        `{"roots":[]}`,
+		`{"jsonrpc":"2.0","id":"k-71fe","method":"roots/list"}`: `{"jsonrpc":"2.0","id":"k-71fe","method":"roots/list"}`,
+		`{"jsonrpc":"2.0","id":7,"result":{"roots":[]}}`:        `{"jsonrpc":"2.0","id":,"result":{"roots":[]}}`,
+		`{"result":{"id":3}, "id": 7,"x":"q7","jsonrpc":"2.0"}`: `{"result":{"id":3}, "id": ,"x":"q7","jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","error":{"code":-32041}}`:             `{"jsonrpc":"2.0","error":{"code":-32041}}`,
+		`no JSON, but a method`:                                 `no JSON, but a method`,
 	} {
 		if got, answer := content([]byte(line)); string(got) != want || answer == strings.Contains(line, "method") {
 			t.Errorf("%s: %s, %t, want %s", line, got, answer, want)
+		}
+	}
+}
+
+// An answer's delay is that since its request was written.
+func TestDelayOfAnswers(t *testing.T) {
+	sent := time.Unix(1, 0)
+	sessions := ledger.Ledger{{Received: 10, Sent: sent}, {Received: 20, Sent: sent.Add(time.Second)}}
+	if took, known := (said{end: 20, time: sent.Add(1300 * time.Millisecond), answer: true}).delay(sessions); !known || took != 300*time.Millisecond {
+		t.Errorf("%v, %t", took, known)
+	}
+	for _, s := range []said{{end: 15, answer: true}, {end: 20}, {end: 30, answer: true}} {
+		if took, known := s.delay(sessions); known {
+			t.Errorf("%+v took %v", s, took)
 		}
 	}
 }

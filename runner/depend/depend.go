@@ -105,7 +105,7 @@ func differing(in, notIn []*Record) []Suspect {
 		s := get(n.way, n.named, n.time)
 		s.features = append(s.features, n.feature)
 		s.size += n.weight
-		if len(s.With)+len(n.text) < maxShown {
+		if n.text != "" && len(s.With)+len(n.text) < maxShown {
 			s.With += n.text + ", "
 		}
 	}

@@ -88,6 +88,17 @@ func answers(texts string) *depend.Record {
 	return r
 }
 
+// delays is a launch in which calls were answered the same after so many milliseconds each.
+func delays(all ...int) *depend.Record {
+	r := &depend.Record{}
+	for _, ms := range all {
+		p := depend.Piece{Way: way, Data: []byte("done")}
+		r.Delay(p, time.Duration(ms)*time.Millisecond)
+		r.Turn(p, true)
+	}
+	return r
+}
+
 const nine = "a a a a a a a a a"
 
 // The pieces of four calls in one order, and in another.
@@ -98,13 +109,15 @@ func TestDependence(t *testing.T) {
 		return record("GET / HTTP/1.1\r\nid: " + noise() + "; " + text + "; time")
 	}
 	for name, got := range map[string][]depend.Suspect{
-		"a text":            suspects(around("8AU1HYgBk"), around("vY9vgDqru"), around("vY9vgDqru"), around("8AU1HYgBk")),
-		"a whole piece":     suspects(record("q7Rk"), record("8xVd"), record("8xVd"), record("q7Rk")),
-		"spaces and tabs":   suspects(record(blank("q7Rk2mZp")), record(blank("8xVdLw4c")), record(blank("8xVdLw4c")), record(blank("q7Rk2mZp"))),
-		"several pieces":    suspects(record("a", "one=17", "two=94"), record("a", "one=38", "two=52"), record("two=52", "one=38"), record("two=94", "one=17")),
-		"sizes":             suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
-		"how often a size":  suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),
-		"pauses":            suspects(pieces(nine, 60, 200, 60, 500), pieces(nine, 500, 60, 200, 60), pieces(nine, 490, 61, 205, 62), pieces(nine, 61, 201, 62, 495)),
+		"a text":           suspects(around("8AU1HYgBk"), around("vY9vgDqru"), around("vY9vgDqru"), around("8AU1HYgBk")),
+		"a whole piece":    suspects(record("q7Rk"), record("8xVd"), record("8xVd"), record("q7Rk")),
+		"spaces and tabs":  suspects(record(blank("q7Rk2mZp")), record(blank("8xVdLw4c")), record(blank("8xVdLw4c")), record(blank("q7Rk2mZp"))),
+		"several pieces":   suspects(record("a", "one=17", "two=94"), record("a", "one=38", "two=52"), record("two=52", "one=38"), record("two=94", "one=17")),
+		"sizes":            suspects(numbers(3, 9, 1, 7, 7), numbers(4, 2, 8, 6, 5), numbers(2, 4, 5, 6, 8), numbers(9, 3, 7, 1, 7)),
+		"how often a size": suspects(numbers(7, 7, 7, 7, 7, 1), numbers(1, 1, 1, 1, 1, 7), numbers(1, 1, 1, 1, 1, 7), numbers(7, 7, 7, 7, 7, 1)),
+		"pauses":           suspects(pieces(nine, 60, 200, 60, 500), pieces(nine, 500, 60, 200, 60), pieces(nine, 490, 61, 205, 62), pieces(nine, 61, 201, 62, 495)),
+		"delays": suspects(delays(250, 3, 250, 3, 3, 250, 250, 3, 250, 3, 250, 3), delays(4, 251, 4, 255, 252, 4, 4, 260, 4, 252, 4, 252),
+			delays(5, 255, 3, 252, 250, 3, 3, 250, 3, 255, 3, 250), delays(262, 4, 258, 4, 4, 252, 255, 4, 250, 4, 251, 4)),
 		"a choice":          suspects(answers(order[:18]), answers(another[:18]), answers(another[:18]), answers(order[:18])),
 		"messages":          suspects(answers(".a ..a a a .a ..a"), answers("..a .a .a ..a a a"), answers("..a .a .a ..a a a"), answers(".a ..a a a .a ..a")),
 		"an order":          suspects(pieces(order), pieces(another), pieces(another), pieces(order)),
@@ -126,6 +139,9 @@ func TestNoDependence(t *testing.T) {
 		"a counter":       suspects(record("call number 1041"), record("call number 1042"), record("call number 1043"), record("call number 1044")),
 		"a duration":      suspects(record("took 31 ms"), record("took 29 ms"), record("took 29 ms"), record("took 31 ms")),
 		"pauses by load":  suspects(pieces(nine, 60, 62), pieces(nine, 120, 125), pieces(nine, 61, 130), pieces(nine, 122, 64)),
+		"delays by load":  suspects(delays(250, 3, 90, 3, 3, 250, 250, 3), delays(4, 251, 4, 255, 270, 4, 4, 260), delays(90, 4, 3, 252, 3, 3, 250, 3), delays(3, 95, 258, 4, 4, 252, 3, 100)),
+		"short delays":    suspects(delays(50, 3, 50, 3, 50, 3, 50, 3, 50, 3), delays(3, 50, 3, 50, 3, 50, 3, 50, 3, 50), delays(3, 50, 3, 50, 3, 50, 3, 50, 3, 50), delays(50, 3, 50, 3, 50, 3, 50, 3, 50, 3)),
+		"few delays":      suspects(delays(250, 3, 250, 3), delays(3, 250, 3, 250), delays(3, 250, 3, 250), delays(250, 3, 250, 3)),
 		"short pauses":    suspects(pieces(nine, 1, 9), pieces(nine, 9, 1), pieces(nine, 9, 2), pieces(nine, 2, 9)),
 		"a race of eight": suspects(pieces(order[:16]), pieces(another[:16]), pieces(another[:16]), pieces(order[:16])),
 		"another message": suspects(answers(nine), answers("."+nine), answers("."+nine), answers(nine)),

@@ -24,8 +24,10 @@ const (
 	maxNumbers = 4096
 	// maxPlace bounds how much of a piece identifies its position, in bytes.
 	maxPlace = 32
-	// shortest is the shortest pause that counts; a busy machine causes shorter ones.
+	// shortest is the shortest pause that counts; a busy machine causes shorter ones. slowest is the same for an answer,
+	// which every server gives.
 	shortest = 20 * time.Millisecond
+	slowest  = 80 * time.Millisecond
 )
 
 // Weights of a byte or a number, of a pause, of a message in its call, and of a position. The latter may agree by chance
@@ -33,6 +35,7 @@ const (
 const (
 	weighty = 6
 	paused  = 3
+	delayed = 2
 	chosen  = 3
 	placed  = 1
 )
@@ -150,6 +153,19 @@ func (r *Record) Follow(p Piece) {
 	if pause := p.Time.Sub(c.last); c.pieces > 0 && pause > shortest {
 		steps := int(2 * math.Log2(float64(pause)/float64(shortest)))
 		r.enter(p, maphash.Comparable(seed, [3]any{way, -c.pieces, steps}), fmt.Sprintf("after %d ms", pause.Milliseconds()), paused)
+	}
+}
+
+// Delay adds how long the server took for the answer that the next Turn adds, because that carries information, too. A
+// delay counts in two scales, shifted by half a step, so that two similar ones agree in at least one.
+func (r *Record) Delay(p Piece, took time.Duration) {
+	if took < slowest || len(r.numbers) >= maxNumbers-1 {
+		return
+	}
+	way := Way{Where: ledger.Where{Capability: p.Capability}, Channel: p.Channel}
+	steps := 2 * math.Log2(float64(took)/float64(shortest))
+	for shift, text := range []string{fmt.Sprintf("answered after %d ms", took.Milliseconds()), ""} {
+		r.enter(p, maphash.Comparable(seed, [4]any{way, r.turns[way].calls, int(steps + float64(shift)/2), shift}), text, delayed)
 	}
 }
 

@@ -28,6 +28,8 @@ type Exchange struct {
 	// SentStart and SentEnd are the request's half-open range of bytes in the stdin pipe, counted from the first byte
 	// that the runner wrote.
 	SentStart, SentEnd int64
+	// Sent is when the runner had written the request.
+	Sent time.Time
 	// Received is the number of bytes read from the stdout pipe when the response was complete, including its
 	// newline; 0 if it is unanswered.
 	Received int64

@@ -132,7 +132,7 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 		return nil, err
 	}
 	s.result.Ledger = append(s.result.Ledger, ledger.Exchange{
-		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end, Repeat: q.again,
+		Phase: q.phase, Capability: q.of, Method: q.method, SentStart: start, SentEnd: end, Sent: time.Now(), Repeat: q.again,
 	})
 	got := s.await(ctx, response, q.limit)
 	if got.err != nil {
