@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
@@ -145,6 +146,8 @@ type Start struct {
 	// Project makes the working directory a repository in use, if it is writable, and adds another
 	// one that the client has open.
 	Project bool
+	// Aged are files of the server's that get other content before it starts, unless they have changed.
+	Aged []counters.File
 	// Listens says that the server speaks HTTP: its stdout is not part of the conversation.
 	Listens bool
 	// Refuse refuses every connection and resolves no name, instead of the sinkhole's answers.

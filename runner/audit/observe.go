@@ -13,6 +13,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/plan"
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/depend"
 	"github.com/mcpaudit/mcpaudit/runner/exposure"
@@ -108,7 +109,9 @@ type observation struct {
 	// left is the data that left the server. If decoys were varied, varied is the other set,
 	// dependences are the parts of the data that depend on a decoy, and undecided the decoys
 	// for which that is unknown.
-	left        *depend.Record
+	left *depend.Record
+	// kept is what it wrote into files.
+	kept        *counters.Launch
 	dependences []rules.Dependence
 	varied      decoy.Set
 	undecided   []string
@@ -161,6 +164,8 @@ type launch struct {
 	// lures, outside and project are those of Start.
 	lures, outside []string
 	project        bool
+	// aged are files that the server counts in, as they would be after long use.
+	aged []counters.File
 	// root is the directory that the client has open; "" for the one that arguments name.
 	root string
 	// abrupt is set if the client terminates the server during the session.
@@ -192,7 +197,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Names: plan.Names, Clock: how.clock, Env: how.environment(plan), Arguments: how.arguments, Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Names: plan.Names, Clock: how.clock, Env: how.environment(plan), Arguments: how.arguments, Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Aged: how.aged, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}
@@ -207,6 +212,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var code profile.Code
 	var reads reading
 	var changed traced
+	kept := &counters.Launch{}
 	programsSought, left := searched{}, leaving{on: how.vary}
 	lonely := sought{at: slices.Clone(how.neighbours)}
 	go func() {
@@ -223,6 +229,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			lonely.event(e)
 			left.event(e)
 			changed.event(e)
+			kept.Event(e)
 		})
 	}()
 
@@ -303,7 +310,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	if how.moment == "" {
 		o.tools = reads.tools(launcher)
 	}
-	o.left = left.record(o, secrets)
+	o.left, o.kept = left.record(o, secrets), kept
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {
 		o.starved = limited.OutOfMemory()
 	}

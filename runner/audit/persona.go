@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
@@ -99,9 +100,21 @@ const commonRevision = "2025-06-18"
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
+	how.aged = longUsed(runs)
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)
 	}
+}
+
+// longUsed returns the files in which the server counts, as they would be after long use.
+func longUsed(runs []observation) []counters.File {
+	var launches []*counters.Launch
+	for _, o := range runs {
+		if o.kept != nil {
+			launches = append(launches, o.kept)
+		}
+	}
+	return counters.Aged(launches)
 }
 
 // person reports whether the server runs as an ordinary user. Where whole manifests are compared, the user stays the
@@ -115,7 +128,7 @@ func (how launch) person() bool {
 // while its stdin is still open.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
-	how.clock, how.project, how.abrupt = weekend(time.Now()), true, true
+	how.clock, how.project, how.abrupt, how.aged = weekend(time.Now()), true, true, longUsed(runs)
 	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
 	how.untold = !networked(runs) // otherwise its TLS connections would fail
 }

@@ -268,7 +268,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 
 // start lets the server run in the box.
 func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audit.Start) (*process, error) {
-	setup := shim.Setup{Names: how.Names, Set: how.Env, Arguments: how.Arguments, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
+	setup := shim.NewSetup(how)
 	if len(how.StandIns) > 0 {
 		setup.StandIns = &shim.StandIns{Program: how.Names.Out(standInProgram), Names: how.StandIns}
 	}

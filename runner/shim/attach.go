@@ -88,7 +88,8 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 	if how.Untold {
 		env = sinkhole.Untold(env)
 	}
-	setup := Setup{Names: how.Names, Env: slices.Concat(how.Decoys.Env(), env), Set: how.Env, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside, Project: how.Project, Sockets: how.Sockets, Interrupt: how.Interrupt}
+	setup := NewSetup(how)
+	setup.Env = slices.Concat(how.Decoys.Env(), env)
 	if len(how.StandIns) > 0 {
 		program, err := l.shim()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
@@ -113,5 +114,32 @@ func TestPlantProject(t *testing.T) {
 	planter{}.project(below)
 	if entries, err := os.ReadDir(below); err != nil || len(entries) > 0 {
 		t.Errorf("a part of a project got %v: %v", entries, err)
+	}
+}
+
+// TestAge: only files with the expected content get another one, and no link is followed.
+func TestAge(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"same", "other", "behind"} {
+		if err := os.WriteFile(path(name), []byte(map[string]string{"same": "3", "other": "4", "behind": "3"}[name]), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("behind", path("link")); err != nil {
+		t.Fatal(err)
+	}
+	var files []counters.File
+	for _, name := range []string{"same", "other", "link", "missing"} {
+		files = append(files, counters.File{Path: path(name), Was: []byte("3"), Is: []byte("5003")})
+	}
+	planter{}.age(files)
+	for name, want := range map[string]string{"same": "5003", "other": "4", "behind": "3"} {
+		if got, err := os.ReadFile(path(name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+	if _, err := os.Lstat(path("missing")); err == nil {
+		t.Error("a file that the server had removed is there again")
 	}
 }

@@ -33,6 +33,8 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/ptrace"
@@ -95,10 +97,20 @@ type Setup struct {
 	Outside []string `json:"outside,omitempty"`
 	// Project: inputs.Project is put in the working directory and in inputs.ProjectDir.
 	Project bool `json:"project,omitempty"`
+	// Aged are files of the server's that get the content that they would have after long use.
+	Aged []counters.File `json:"aged,omitempty"`
 	// Interrupt: the server is asked to end by SIGINT first.
 	Interrupt bool `json:"interrupt,omitempty"`
 	// Sockets: the streams are socket pairs in place of pipes.
 	Sockets bool `json:"-"`
+}
+
+// NewSetup returns what both launchers pass on of a start.
+func NewSetup(how audit.Start) Setup {
+	return Setup{
+		Names: how.Names, Set: how.Env, Arguments: how.Arguments, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside,
+		Project: how.Project, Aged: how.Aged, Sockets: how.Sockets, Interrupt: how.Interrupt,
+	}
 }
 
 // send writes m, with the descriptors of files.

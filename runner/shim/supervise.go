@@ -172,6 +172,7 @@ func (s *supervisor) setup(o order) error {
 	for _, dir := range o.Setup.Lures {
 		plant.lures(dir, o.Setup.Outside)
 	}
+	plant.age(o.Setup.Aged)
 	if o.Setup.Project {
 		plant.project(".")
 		open := plant.Out(filepath.Join("/tmp", inputs.ProjectDir))
