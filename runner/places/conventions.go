@@ -22,6 +22,8 @@ var conventions = []convention{
 	{Obeyed: Obeyed{What: "an agent starts what it names", Topics: agentTopics},
 		base:   lazyregexp.New(`\.code-workspace$`),
 		within: lazyregexp.New(agents + `|vscode)/(?:[\w-]+/)?[\w-]*(?:mcp|hooks|settings|servers|config|environment|tasks|extensions)[\w-]*\.(?:jsonc?|toml|ya?ml)$`)},
+	{Obeyed: Obeyed{What: "git obeys it, and runs the programs that it names", Topics: []string{"git", "github", "gitlab", "repository", "repositories"}},
+		base: lazyregexp.New(`^\.gitconfig[.-]`)},
 	{Obeyed: Obeyed{What: "an agent obeys it as instructions", Topics: append([]string{"agents", "rules file", "instructions", "skill", "skills", "prompt", "prompts"}, agentTopics...)},
 		base:   lazyregexp.New(`\.(?:instructions|prompt|chatmode|agent)\.md$|^SKILL\.md$`),
 		within: lazyregexp.New(agents + `|github)/(?:commands?|prompts?|rules|agents?|skills|hooks|workflows|steering|instructions|output-styles|chatmodes|modes|plugins)(?:-[\w-]+)?/[^/]+\.(?:md|mdc|toml|json|sh|py|js|ts)$`)},
@@ -35,6 +37,41 @@ var conventions = []convention{
 		base: lazyregexp.New(`^(?:(?:Docker|Container)file\.[\w-]+|(?:docker-)?compose(?:\.[\w-]+)?\.ya?ml|\.(?:devcontainer\.json|gitpod\.yml|replit|mise\.toml|overcommit\.yml|pnp\.cjs|nvim\.lua|lvimrc|dir-locals\.el)|` +
 			`\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|devbox\.json|karma\.conf\.js|babel\.config\.json)$`),
 		within: lazyregexp.New(`/\.(?:mvn|hg|yarn/(?:releases|plugins|sdks))/`)},
+}
+
+// others are conventions by which a file in a home belongs to the program that a part of its path names.
+var others = []struct {
+	form *lazyregexp.Regexp // its group is the program
+	what string
+}{
+	{lazyregexp.New(homes + `/\.(?:config/|local/share/)?([\w.-]+)/(?:[^/]+/)*[^/]+\.(?:sh|bash|zsh|fish|py|[cm]?js|lua|rb|pl|el|vim|so|jar)$`), "a program runs it as a part of its own"},
+	{lazyregexp.New(homes + `/\.([\w-]+?)_?rc(?:\.\w+)?$`), "a program obeys it at its start, and runs what it names"},
+	{lazyregexp.New(homes + `/\.([\w-]+)\.(?:sh|bash|zsh|fish)$`), "a shell runs it at every start"},
+	{lazyregexp.New(homes + `/\.config/([\w-]+)-flags\.conf$`), "a program obeys it at its start, and runs what it names"},
+	{lazyregexp.New(homes + `/\.config/([\w .-]+)/User/(?:profiles/[^/]+/)?(?:mcp|settings|tasks|keybindings|launch)\.json$`), "an editor or an agent runs or obeys it"},
+	{lazyregexp.New(homes + `/\.local/share/(jupyter)/kernels/`), "a program runs it as a part of its own"},
+}
+
+// homes matches the homes of users.
+const homes = `^(?:/root|/home/[^/]+)`
+
+// stored are directories in homes where package managers and builds keep code; see rules.stores.
+var stored = map[string]bool{"cache": true, "npm": true, "m2": true, "gradle": true, "cargo": true, "rustup": true, "pyenv": true, "nuget": true, "yarn": true, "pnpm": true,
+	"pnpm-store": true, "bun": true, "deno": true, "ivy2": true, "gem": true, "bundle": true, "uv": true, "pipx": true, "virtualenvs": true, "conda": true, "local": true, "config": true, "share": true}
+
+// ofAnother returns the kind of a file of a program's own in a home. The program may be the server: see Owner. Secrets, such
+// as ~/.netrc, configure nothing.
+func ofAnother(name string) (Obeyed, bool) {
+	if _, secret := Locate(name); secret {
+		return Obeyed{}, false
+	}
+	for _, o := range others {
+		if of := o.form.FindStringSubmatch(name); of != nil && !stored[strings.ToLower(of[1])] {
+			program := strings.ToLower(of[1])
+			return Obeyed{What: o.what, Owner: program, Topics: []string{strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(program), "config", "configuration", "configures", "plugin", "plugins", "script", "scripts"}}, true
+		}
+	}
+	return Obeyed{}, false
 }
 
 // configuresServers matches the list of servers of a project; below ~/.config such a file may be any program's own.

@@ -41,7 +41,7 @@ var obeyed = []Obeyed{
 		bases: []string{".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
 			".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment", ".envrc",
 			".xsession", ".inputrc", ".aliases", ".mkshrc"},
-		below: []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment", "/.oh-my-zsh/custom/", "/.bashrc.d/",
+		below: []string{"/.config/fish/", "/.config/environment.d/", "/etc/profile", "/etc/bash.bashrc", "/etc/zsh/", "/etc/environment", "/.oh-my-zsh/custom/", "/.bashrc.d/", "/.profile.d/", "/.cargo/env", "/.config/bash_completion",
 			"/.config/zsh/", "/.config/bash/", "/.zsh/", "/.bash_completion", "/.local/share/bash-completion/completions/", "/.zfunc/", "/.vscode-server/", "/.cursor-server/", "/.windsurf-server/"},
 		Topics: []string{"bash", "bashrc", "zsh", "fish", "shell", "dotfile", "dotfiles", "direnv"}},
 	{What: "cron runs it", bases: []string{"crontab"}, below: []string{"/etc/cron", "/var/spool/cron/", "/var/spool/at/"},
@@ -51,11 +51,11 @@ var obeyed = []Obeyed{
 	{What: "it says who may log in by SSH", bases: []string{"authorized_keys", "authorized_keys2"}, below: []string{"/.ssh/rc", "/.ssh/environment"},
 		Topics: SSHTopics},
 	{What: "SSH obeys it at every connection", below: []string{"/.ssh/config", "/etc/ssh/"}, Topics: SSHTopics},
-	{What: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, Topics: UnitTopics},
+	{What: "systemd runs it", below: []string{"/systemd/user/", "/systemd/system/", "/systemd/user.control/", "/user-tmpfiles.d/", "/etc/init.d/", "/etc/rc.local", "/etc/rc.d/"}, Topics: UnitTopics},
 	// git itself writes only samples there: the topic "git" is not enough.
-	{What: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/", "/.config/git/hooks/", "/.git-templates/", "/.git_template/"},
+	{What: "git runs it", below: []string{"/.git/hooks/", "/.githooks/", "/.husky/", "/.config/git/hooks/", "/.git-templates/", "/.git_template/", "/.git-hooks/", "/.git_hooks/", "/git/hooks/"},
 		bases: []string{".pre-commit-config.yaml", "lefthook.yml"}, Topics: []string{"hook", "hooks", "husky", "lfs", "pre commit"}},
-	{What: "git obeys it, and runs the programs that it names", bases: []string{".gitconfig", ".gitmodules"}, below: []string{"/.git/config", "/.config/git/", "/etc/gitconfig", "/.git/info/attributes"},
+	{What: "git obeys it, and runs the programs that it names", bases: []string{".gitconfig", ".gitmodules", ".gitattributes"}, below: []string{"/.git/config", "/.config/git/", "/etc/gitconfig", "/.git/info/attributes"},
 		Topics: []string{"git", "github", "gitlab", "repository", "repositories"}},
 	{What: "every program loads what it names", below: []string{"/etc/ld.so.preload", "/etc/ld.so.conf"}},
 	{What: "every Python runs it", bases: []string{"sitecustomize.py", "usercustomize.py", ".pythonrc", ".pythonrc.py"}, below: []string{"/.ipython/profile_default/startup/"},
@@ -84,11 +84,11 @@ var obeyed = []Obeyed{
 		Topics: append([]string{"agents", "rules file", "instructions file"}, agentTopics...)},
 	{What: "an editor runs or obeys it", bases: []string{".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".emacs", ".editorconfig", ".tmux.conf", ".screenrc", ".gdbinit", ".lldbinit", ".Xmodmap", ".sqliterc", ".psqlrc", ".irbrc", ".curlrc", ".wgetrc"},
 		below: []string{"/.vscode/tasks.json", "/.vscode/settings.json", "/.vscode/launch.json", "/.vscode/extensions/", "/Code/User/settings.json", "/Code/User/tasks.json", "/Code/User/keybindings.json", "/Cursor/User/settings.json", "/Windsurf/User/settings.json", "/VSCodium/User/settings.json",
-			"/.idea/", "/.config/nvim/", "/nvim/site/", "/.vim/", "/.emacs.d/", "/.config/emacs/", "/.config/sublime-text/", "/.devcontainer/", "/.config/tmux/"},
+			"/.idea/", "/.fleet/", "/.run/", "/.theia/", "/.helix/", "/.config/nvim/", "/nvim/site/", "/.vim/", "/.emacs.d/", "/.config/emacs/", "/.config/sublime-text/", "/.devcontainer/", "/.config/tmux/"},
 		Topics: append([]string{"tmux", "curl", "wget", "gdb"}, editorTopics...)},
 	{What: "a program obeys it at its start, and runs what it names",
-		bases: []string{".bazelrc", ".Rprofile", ".Renviron", ".octaverc", ".hgrc", ".ansible.cfg", ".terraformrc", ".wezterm.lua", ".direnvrc", ".perldb", ".mailcap", ".muttrc", ".guile", ".pdbrc", ".pryrc", ".rdebugrc", ".sbclrc", ".ghci", ".xonshrc", ".taskrc"},
-		below: []string{"/.julia/config/", "/.jupyter/", "/.config/go/env", "/.nuget/NuGet/", "/.sbt/", "/.gnupg/gpg.conf", "/.gnupg/gpg-agent.conf", "/.docker/cli-plugins/", "/.config/direnv/", "/.config/powershell/", "/.config/pnpm/rc",
+		bases: []string{".selected_editor", ".dircolors", ".Xresources", ".Xdefaults", ".erlang", ".iex.exs", ".rspec", ".bazelrc", ".Rprofile", ".Renviron", ".octaverc", ".hgrc", ".ansible.cfg", ".terraformrc", ".wezterm.lua", ".direnvrc", ".perldb", ".mailcap", ".muttrc", ".guile", ".pdbrc", ".pryrc", ".rdebugrc", ".sbclrc", ".ghci", ".xonshrc", ".taskrc"},
+		below: []string{"/.vnc/xstartup", "/.lftp/rc", "/.w3m/config", "/.julia/config/", "/.jupyter/", "/.config/go/env", "/.nuget/NuGet/", "/.sbt/", "/.gnupg/gpg.conf", "/.gnupg/gpg-agent.conf", "/.docker/cli-plugins/", "/.config/direnv/", "/.config/powershell/", "/.config/pnpm/rc",
 			"/.config/containers/", "/.config/kitty/", "/.config/alacritty/", "/.config/ghostty/", "/.config/hypr/", "/.config/sway/", "/.config/i3/", "/.config/nushell/", "/.config/xonsh/", "/.config/gh/config",
 			"/.config/mise/", "/.config/starship.toml", "/.config/zellij/", "/.config/helix/", "/.config/mpv/", "/.config/micro/", "/.config/kak/", "/.config/ranger/", "/.config/lf/", "/.config/yazi/",
 			"/.config/qutebrowser/", "/.config/awesome/", "/.config/bspwm/", "/.config/polybar/", "/.config/waybar/", "/.config/rofi/", "/.config/openbox/", "/.config/xfce4/helpers.rc", "/.config/ipython/", "/.config/R/", "/.config/lazygit/", "/.config/tmuxinator/", "/.kube/config", "/.aws/config", "/.mutt/"},
@@ -105,15 +105,19 @@ var obeyed = []Obeyed{
 			"tsconfig.json", "requirements.txt", "Pipfile", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", ".pnpmfile.cjs", "Cargo.toml", "go.mod", "pom.xml", "build.sbt", "composer.json",
 			"deno.json", "flake.nix", "shell.nix", "mise.toml", ".tool-versions", "Procfile", "BUILD.bazel", "WORKSPACE", "main.tf", "Tiltfile", "Earthfile", "Brewfile", ".swcrc", ".babelrc", "meson.build", "configure.ac", "Containerfile", "ansible.cfg",
 			"Snakefile", "fabfile.py", "dodo.py", ".pylintrc", "mypy.ini", "pytest.ini", "MODULE.bazel", "build.zig", "Package.swift", "Podfile", "mix.exs", "Directory.Build.props", "Directory.Build.targets", "NuGet.Config", "nuget.config",
-			"gradlew", "gradle.properties", "settings.gradle", "build.gradle.kts", "settings.gradle.kts", "gradle-wrapper.properties", "mvnw", "uv.toml", "turbo.json", "nx.json", "lerna.json", "pnpm-workspace.yaml", ".lintstagedrc"},
+			"gradlew", "gradle.properties", "settings.gradle", "build.gradle.kts", "settings.gradle.kts", "gradle-wrapper.properties", "mvnw", "uv.toml", "nodemon.json", ".clangd", ".ycm_extra_conf.py", ".node-version", ".python-version", ".ruby-version", "turbo.json", "nx.json", "lerna.json", "pnpm-workspace.yaml", ".lintstagedrc"},
 		Topics: append([]string{"make", "npm", "node", "python", "package", "docker", "dependency", "dependencies", "init"}, projectTopics...)},
 }
 
 // homePrograms matches the directories of a home that shells put on PATH (~/.profile of Debian).
 var homePrograms = lazyregexp.New(`^(?:/root|/home/[^/]+)/\.?bin/`)
 
-// configures matches configuration files of JavaScript tools that are programs: postcss.config.js, .mocharc.cjs.
-var configures = lazyregexp.New(`^(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s$`)
+// atHome matches what lies in a home itself: the configuration of a user's programs, and of no project.
+var atHome = lazyregexp.New(homes + `/[^/]+$`)
+
+// configures matches configuration files of JavaScript tools, which are programs or name plugins: postcss.config.js,
+// .mocharc.cjs, .eslintrc.json.
+var configures = lazyregexp.New(`^(?:[\w-]+\.config\.[cm]?[jt]s|\.[a-z][\w-]*rc(?:\.(?:[cm]?[jt]s|json5?|ya?ml|toml))?)$`)
 
 // ObeyedBelow returns the kind of such files that a directory may contain, as ~/.config/systemd does in user. It
 // knows only hidden directories and /etc, because others may be called "go" or "var" by chance.
@@ -147,7 +151,7 @@ func ObeyedAt(name string) (Obeyed, bool) {
 		return Obeyed{}, false
 	}
 	for _, o := range obeyed {
-		if o.OnPath && homePrograms.MatchString(name) || slices.Contains(o.bases, base) || o.Project && configures.MatchString(base) || hasPart(name, o.below) ||
+		if o.OnPath && homePrograms.MatchString(name) || slices.Contains(o.bases, base) || o.Project && configures.MatchString(base) && !atHome.MatchString(name) || hasPart(name, o.below) ||
 			Packaged(name) && slices.Contains(o.installed, path.Ext(base)) {
 			return o, true
 		}
@@ -158,5 +162,5 @@ func ObeyedAt(name string) (Obeyed, bool) {
 	if program := configuredProgram(name); program != "" {
 		return Obeyed{What: "a program obeys it at its start, and runs what it names", Owner: program, Topics: []string{program, "config", "configuration", "configures"}}, true
 	}
-	return Obeyed{}, false
+	return ofAnother(name)
 }

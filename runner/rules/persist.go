@@ -134,9 +134,10 @@ func (in Input) inOwnRepository(e profile.Effect) bool {
 	return found && known && !made.After(e.Time) && !in.layout.moved[dir]
 }
 
-// isNamed reports whether the server has the name of a program: its configuration is then the server's own.
+// isNamed reports whether the server has a word of a program's name: its configuration is then the server's own.
 func (in Input) isNamed(program string) bool {
-	return slices.Contains(words.OfName(manifest.Text(in.Manifest.ServerName)), program)
+	own := words.OfName(manifest.Text(in.Manifest.ServerName))
+	return slices.ContainsFunc(words.OfName(program), func(word string) bool { return slices.Contains(own, word) })
 }
 
 // sources are the endings of files that run without being built.
