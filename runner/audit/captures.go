@@ -101,7 +101,7 @@ func (all *caught) add(c sinkhole.Capture) {
 // has reports whether a capture with the same bytes is kept already, because a repeated call repeats what it sends.
 func (all *caught) has(c sinkhole.Capture) bool {
 	return slices.ContainsFunc(all.captures, func(k sinkhole.Capture) bool {
-		return k.Protocol == c.Protocol && k.Host == c.Host && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
+		return k.Protocol == c.Protocol && k.Host == c.Host && k.Hello == c.Hello && k.Request == c.Request && bytes.Equal(k.Data, c.Data)
 	})
 }
 

@@ -210,6 +210,9 @@ func sentPiece(c sinkhole.Capture, l ledger.Ledger, secrets *leak.Collector) dep
 	if c.Host != "" && !strings.EqualFold(c.Host, p.Named) {
 		p.Data = []byte(c.Host + "\n") // the server chooses the name, in TLS or in a header
 	}
+	if c.Hello != "" {
+		p.Data = append(p.Data, c.Hello+"\n"...)
+	}
 	if !c.Opaque {
 		p.Data = append(p.Data, c.Data...)
 	}

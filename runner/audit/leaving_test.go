@@ -31,6 +31,20 @@ func TestSentPieceNames(t *testing.T) {
 	}
 }
 
+// So is the order of what a client offers in a handshake.
+func TestSentPieceHello(t *testing.T) {
+	record := func(hello string) *depend.Record {
+		c := sinkhole.Capture{Protocol: "https", Hello: hello, Destination: netip.MustParseAddrPort("192.0.2.7:443"), Data: []byte("POST / HTTP/1.1")}
+		r := &depend.Record{}
+		r.Add(sentPiece(c, ledger.Ledger{}, &leak.Collector{}))
+		return r
+	}
+	one, other := record(`["h2" "spdy/3" "h2c" "http/1.0"]`), record(`["spdy/3" "h2c" "http/1.0" "h2"]`)
+	if got := depend.Suspects([]*depend.Record{one, one}, []*depend.Record{other, other}); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The id of a request is the server's choice, and that of an answer ours.
 func TestContentOfMessages(t *testing.T) {
 	for line, want := range map[string]string{

@@ -11,6 +11,7 @@ const (
 	maxData    = 16 << 10
 	maxHost    = 253 // of a host name (RFC 1035, 2.3.4, as text)
 	maxRequest = 512
+	maxHello   = 1 << 10
 )
 
 // Capture holds the data of a datagram, or of a connection or part of one. The parts of
@@ -29,6 +30,9 @@ type Capture struct {
 	// Host is the name in the TLS handshake or the HTTP request, where a server can
 	// lie, or else the name that the address was given to. "" if there is none.
 	Host string `json:"host,omitempty"`
+	// Hello has what the client offered in the TLS handshake, in its order, which is its choice: protocols, ciphers
+	// and curves. "" without one.
+	Hello string `json:"hello,omitempty"`
 	// Named is the name that the address was given to; "" if none.
 	Named string `json:"named,omitempty"`
 	// Protocol is "tcp", "udp", "dns", "dot" (DNS inside of TLS), "http", "https",

@@ -81,6 +81,13 @@ func (f *flow) describe(protocol, host, request string) {
 	}
 }
 
+// greet records what a client offered in a TLS handshake.
+func (f *flow) greet(offers string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.about.Hello = line(offers, maxHello)
+}
+
 // part ends a part, unless nothing was sent since the last. What follows is a new
 // request.
 func (f *flow) part() {

@@ -85,8 +85,8 @@ func (h *testServer) all() []sinkhole.Capture {
 
 // want describes a capture; an empty field is not compared.
 type want struct {
-	protocol, host, destination, request, data string
-	opaque                                     bool
+	protocol, host, destination, request, data, hello string
+	opaque                                            bool
 }
 
 // check wants one of the captures to be so.
@@ -94,7 +94,7 @@ func check(came []sinkhole.Capture, w want) error {
 	for _, c := range came {
 		if c.Protocol == w.protocol && c.Host == w.host && strings.Contains(c.Request, w.request) &&
 			(w.destination == "" || c.Destination.String() == w.destination) &&
-			strings.Contains(string(c.Data), w.data) && c.Opaque == w.opaque && c.Lost() == 0 {
+			strings.Contains(string(c.Data), w.data) && strings.Contains(c.Hello, w.hello) && c.Opaque == w.opaque && c.Lost() == 0 {
 			return nil
 		}
 	}
@@ -143,7 +143,7 @@ func checkWeb() error {
 		want{protocol: "dns", host: "collect.example", request: "A collect.example"},
 		want{protocol: "http", host: "collect.example", request: "POST /a HTTP/1.1", data: "secret for http://collect"},
 		want{protocol: "http", destination: "93.184.216.34:8081", request: "POST /b HTTP/1.1", data: "secret for"},
-		want{protocol: "https", host: "collect.example", request: "POST /c HTTP/2.0", data: "secret for"},
+		want{protocol: "https", host: "collect.example", request: "POST /c HTTP/2.0", data: "secret for", hello: `["h2" "http/1.1"]`},
 		want{protocol: "https", destination: "93.184.216.34:443", request: "POST /d HTTP/2.0", data: "secret for"},
 		want{protocol: "https", host: "collect.example", request: "POST /e HTTP/2.0", data: "secret for https://collect.example:9443/e"},
 		want{protocol: "http", destination: "[2001:db8::7]:81", request: "POST /f HTTP/1.1", data: "secret for"},
@@ -159,7 +159,7 @@ func checkRefused() error {
 	if _, err := http.Get("https://pinned.example/"); err == nil {
 		return errors.New("a client trusted us unasked")
 	}
-	return h.checkAll(want{protocol: "tls", host: "pinned.example", request: "TLS handshake pinned.example", opaque: true})
+	return h.checkAll(want{protocol: "tls", host: "pinned.example", request: "TLS handshake pinned.example", hello: "[", opaque: true})
 }
 
 // checkRaw: what is in no protocol that we know arrives all the same.

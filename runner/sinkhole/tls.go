@@ -2,6 +2,7 @@ package sinkhole
 
 import (
 	"crypto/tls"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ func (t *conversation) tls() {
 		MinVersion: tls.VersionTLS10, // a client that speaks no newer one leaks as well
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			asked = hello.ServerName
+			t.flow.greet(fmt.Sprintf("%q %04x %04x", hello.SupportedProtos, hello.CipherSuites, hello.SupportedCurves))
 			return t.settings(hello)
 		},
 	})
