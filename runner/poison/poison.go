@@ -300,6 +300,9 @@ func (r *reader) judgeAll(all []sentence, i int) (Technique, verdict) {
 		technique, v = r.judge(statedTests, all, i)
 	}
 	if v.confidence == 0 && i == 0 {
+		if v = r.ordersByName(&all[0]); v.confidence > 0 {
+			return SensitiveData, v
+		}
 		return r.asksByName(&all[0])
 	}
 	return technique, v
