@@ -12,7 +12,7 @@ import (
 // capabilities lists what this client says that it can do: what it has an answer
 // for. Tools that need one of them are advertised only to such a client.
 var capabilities = map[string]any{
-	"roots":       map[string]any{},
+	"roots":       map[string]any{"listChanged": true},
 	"sampling":    map[string]any{},
 	"elicitation": map[string]any{"form": map[string]any{}, "url": map[string]any{}},
 }

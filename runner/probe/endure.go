@@ -57,8 +57,12 @@ func (s *session) endure(ctx context.Context) {
 			return
 		}
 	}
+	if s.setLevel(within, usualLog) != nil {
+		return
+	}
 	is, differs := s.listRepeatedly(within, often, end)
 	if !differs {
+		_ = s.setLevel(within, completeLog) // the session is over if it fails
 		s.goOn(within, all, often, end)
 		s.mingle(ctx, all, most/2)
 		return
@@ -153,10 +157,14 @@ func unechoed(answer string, arguments json.RawMessage) string {
 	return answer
 }
 
-// listRepeatedly asks for the lists again and again, until one differs from the first.
+// listRepeatedly asks for the lists again and again, until one differs from the first. Before that, the client says that
+// its roots have changed, because that may change a server's lists as well.
 func (s *session) listRepeatedly(ctx context.Context, often int, end time.Time) (is Later, differs bool) {
 	s.begin("tools/list", report.PhaseList, server)
 	s.enduring.Store(true)
+	if !s.options.Incapable && !s.wire.stateless() && s.notify("notifications/roots/list_changed", nil) != nil {
+		return Later{}, false
+	}
 	for n := 0; n < often && (n == 0 || time.Now().Before(end)); n++ {
 		is, ok, err := s.listAgain(ctx)
 		if err != nil || !ok {

@@ -78,7 +78,7 @@ func (s *session) exerciseAll(ctx context.Context) error {
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
-	if err := s.setLevel(ctx); err != nil {
+	if err := s.setLevel(ctx, completeLog); err != nil {
 		return err
 	}
 	if err := s.complete(ctx, s.targets); err != nil {

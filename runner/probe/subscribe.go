@@ -10,12 +10,15 @@ import (
 // maxSubscriptions bounds the subscriptions. All resources count as listed.
 const maxSubscriptions = 32
 
-// setLevel requests the complete log of a server that logs. A refusal does not count.
-func (s *session) setLevel(ctx context.Context) error {
+// The levels of logging that are requested: everything, and what most clients show.
+const completeLog, usualLog = "debug", "warning"
+
+// setLevel requests the log of a server that logs, from a level on. A refusal does not count.
+func (s *session) setLevel(ctx context.Context, level string) error {
 	if _, has := s.advertised["logging"]; !has || s.options.Discover {
 		return nil
 	}
-	_, err := s.request(ctx, report.PhaseHandshake, server, "logging/setLevel", map[string]any{"level": "debug"})
+	_, err := s.request(ctx, report.PhaseHandshake, server, "logging/setLevel", map[string]any{"level": level})
 	if fatal(err) {
 		return err
 	}
