@@ -111,20 +111,6 @@ func (n *Names) In(text string) string {
 	return n.in.Replace(text)
 }
 
-// OutAll is Out for several texts.
-func (n *Names) OutAll(texts []string) []string { return all(texts, n.Out) }
-
-// InAll is In for several texts.
-func (n *Names) InAll(texts []string) []string { return all(texts, n.In) }
-
-func all(texts []string, replace func(string) string) []string {
-	replaced := make([]string, len(texts))
-	for i, text := range texts {
-		replaced[i] = replace(text)
-	}
-	return replaced
-}
-
 // OutBytes is Out for bytes. It returns text itself if there is nothing to replace.
 func (n *Names) OutBytes(text []byte) []byte {
 	if n == nil || !containsAny(text, n.named) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/image"
 )
@@ -68,7 +69,7 @@ func (l *Launcher) environ() []string {
 }
 
 // imageEnv returns the variables that the image sets, and those of the network that it must not set otherwise. The home is ours.
-func (l *Launcher) imageEnv(untold bool) []string {
+func (l *Launcher) imageEnv(how audit.Start) []string {
 	if l.image == nil {
 		return nil
 	}
@@ -76,7 +77,7 @@ func (l *Launcher) imageEnv(untold bool) []string {
 		name, _, set := strings.Cut(entry, "=")
 		return !set || name == "" || name == "HOME"
 	})
-	return append(own, l.networkEnv(untold)...)
+	return append(own, l.networkEnv(how)...)
 }
 
 // tracerOf finds the tracer on the machine's PATH, which the stages of an image do not have.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/audit"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -14,14 +15,14 @@ import (
 const authorityFile = "/run/marlow-local/" + sinkhole.AuthorityName
 
 // networkEnv returns the variables that the server's programs need for the network.
-func (l *Launcher) networkEnv(untold bool) []string {
+func (l *Launcher) networkEnv(how audit.Start) []string {
 	switch {
 	case l.Network == report.NetworkAllow:
 		return nil
-	case l.Network == report.NetworkDeny, untold:
+	case l.Network == report.NetworkDeny, how.Untold:
 		return sinkhole.RegistriesOf(l.command).Env
 	default:
-		return append(sinkhole.Environment(authorityFile), sinkhole.RegistriesOf(l.command).Env...)
+		return append(sinkhole.Environment(how.Names.Out(authorityFile)), sinkhole.RegistriesOf(l.command).Env...)
 	}
 }
 

@@ -150,7 +150,7 @@ func (l *Launcher) Launch(ctx context.Context, how audit.Start) (audit.Process, 
 	if how.Person {
 		as = l.person
 	}
-	how.Env = slices.Concat(l.imageEnv(how.Untold), l.Env, how.Env, as.env(l.Env))
+	how.Env = slices.Concat(l.imageEnv(how), l.Env, how.Env, as.env(l.Env))
 	if as.Home != l.home {
 		cfg.Alias = as.Home
 	}
@@ -218,7 +218,7 @@ func (b *box) run(cfg trace.Config, l *Launcher, how audit.Start) error {
 		return err
 	}
 	b.cmd = exec.Command(cfg.Shim, stageOuter)
-	b.cmd.Env = environment(l.environ(), l.home, append(how.Decoys.Env(), how.Names.OutAll(l.networkEnv(how.Untold))...))
+	b.cmd.Env = environment(l.environ(), l.home, append(how.Decoys.Env(), l.networkEnv(how)...))
 	b.cmd.Stdout, b.cmd.Stderr = b.said, b.said
 	b.cmd.ExtraFiles = e.theirs
 	if l.state != nil {
