@@ -300,14 +300,14 @@ func (s *Series) Next(mark inputs.Mark) (Attempt, bool) {
 
 // arguments returns the place of a step, the honest value there, and the arguments of a call with a value in it; false where
 // they have no room for it.
-func (next step) arguments(call json.RawMessage, value string, mark inputs.Mark) (at field, honest string, arguments json.RawMessage, ok bool) {
-	at, text := next.field, value
+func (s step) arguments(call json.RawMessage, value string, mark inputs.Mark) (at field, honest string, arguments json.RawMessage, ok bool) {
+	at, text := s.field, value
 	honest = at.core()
-	if next.form.key {
-		at, text = next.field.keyed(value), next.field.value
-		honest, _ = next.field.steps[len(next.field.steps)-1].(string)
+	if s.form.key {
+		at, text = s.field.keyed(value), s.field.value
+		honest, _ = s.field.steps[len(s.field.steps)-1].(string)
 	}
-	for i, key := range next.form.under {
+	for i, key := range s.form.under {
 		if i == 0 {
 			at = at.keyed(key)
 		} else {
@@ -316,20 +316,20 @@ func (next step) arguments(call json.RawMessage, value string, mark inputs.Mark)
 	}
 	var written any = text
 	switch {
-	case next.form.object:
+	case s.form.object:
 		written = json.RawMessage(text)
-	case next.form.inList:
+	case s.form.inList:
 		written = []string{text}
 	}
 	arguments, ok = at.set(call, written)
-	if list := next.form.list; list != nil {
+	if list := s.form.list; list != nil {
 		words := wordsOf(value)
 		if arguments, ok = at.set(call, words[0]); ok {
 			arguments, ok = list.set(arguments, words[1:])
 		}
 	}
-	if beside := next.form.beside; ok && beside != nil {
-		arguments, ok = beside.set(arguments, next.form.also(mark, next.number))
+	if beside := s.form.beside; ok && beside != nil {
+		arguments, ok = beside.set(arguments, s.form.also(mark, s.number))
 	}
 	return at, honest, arguments, ok
 }

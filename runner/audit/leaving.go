@@ -116,6 +116,17 @@ func (s said) delay(sessions ledger.Ledger) (took time.Duration, known bool) {
 	return s.time.Sub(sessions[i].Sent), true
 }
 
+// record adds a message: its bytes, its length, how long an answer took, and its place among the others.
+func (s said) record(r *depend.Record, sessions ledger.Ledger) {
+	p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
+	r.Add(p)
+	r.Number(p, "length", len(s.line))
+	if took, known := s.delay(sessions); known {
+		r.Delay(p, took)
+	}
+	r.Turn(p, s.answer)
+}
+
 // record collects what left the server in a launch: its answers and logs, captures of the sinkhole, destinations, and
 // files in shared directories. Other local effects do not count.
 func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record {
@@ -124,13 +135,7 @@ func (l *leaving) record(o observation, secrets *leak.Collector) *depend.Record 
 	}
 	r, sessions := &depend.Record{Rest: l.unsaid + l.others}, o.result.Ledger
 	for _, s := range l.said {
-		p := depend.Piece{Way: depend.Way{Where: leak.Answered(sessions, s.end), Channel: leak.Answer}, Data: s.line, Time: time.Now()}
-		r.Add(p)
-		r.Number(p, "length", len(s.line))
-		if took, known := s.delay(sessions); known {
-			r.Delay(p, took)
-		}
-		r.Turn(p, s.answer)
+		s.record(r, sessions)
 	}
 	r.Add(depend.Piece{Way: depend.Way{Where: ledger.Where{Phase: report.PhaseCall, Capability: report.Capability{Kind: report.CapabilityServer}}, Channel: leak.Stderr},
 		Data: []byte(o.stderr), Time: time.Now()})

@@ -17,7 +17,7 @@ func (c Case) blamed(text string) []placed {
 	if found := c.named(complaint); len(found) > 0 {
 		return culprits(text, found)
 	}
-	for _, text := range quoted(complaint, maxOffers) {
+	for _, text := range quoted(complaint) {
 		for _, p := range c.placed {
 			if len(text) > 2 && speaksOf(p.value, text) {
 				return []placed{{p.at, p.name, text, p.value}}

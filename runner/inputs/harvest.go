@@ -217,7 +217,7 @@ func (h *harvest) text(text string, key, about []string) {
 			}
 		}
 	}
-	for _, each := range quoted(text, maxAlike) {
+	for _, each := range quoted(text) {
 		h.add(each, nil, about)
 	}
 	for _, item := range bullets(text) {

@@ -41,9 +41,9 @@ var (
 	oneWord    = lazyregexp.New(`^[\pL\pN][\pL\pN_.:@#-]{0,63}$`)
 )
 
-// quoted returns what is quoted in a text.
-func quoted(text string, most int) (all []string) {
-	for _, match := range quotes.FindAllStringSubmatch(text, most) {
+// quoted returns what is quoted in a text, up to maxOffers.
+func quoted(text string) (all []string) {
+	for _, match := range quotes.FindAllStringSubmatch(text, maxOffers) {
 		all = append(all, match[1]+match[2])
 	}
 	return all
@@ -56,7 +56,7 @@ const maxOffers = 24
 func Offered(description string) []string {
 	description = head(description, maxLength)
 	var found collection
-	for _, text := range quoted(description, maxOffers) {
+	for _, text := range quoted(description) {
 		found.add(text)
 	}
 	wholes, notation := wholeExamples(description)
@@ -162,7 +162,7 @@ func named(text string) []string {
 		}
 		found.all(match[2], least)
 	}
-	for _, each := range quoted(text, maxOffers) {
+	for _, each := range quoted(text) {
 		found.add(each)
 	}
 	for _, item := range bullets(text) {
