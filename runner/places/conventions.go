@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // convention is a kind of file that is known by how such files are named, and not by each name.
@@ -55,9 +56,14 @@ var others = []struct {
 // homes matches the homes of users.
 const homes = `^(?:/root|/home/[^/]+)`
 
-// stored are directories in homes where package managers and builds keep code; see rules.stores.
-var stored = map[string]bool{"cache": true, "npm": true, "m2": true, "gradle": true, "cargo": true, "rustup": true, "pyenv": true, "nuget": true, "yarn": true, "pnpm": true,
-	"pnpm-store": true, "bun": true, "deno": true, "ivy2": true, "gem": true, "bundle": true, "uv": true, "pipx": true, "virtualenvs": true, "conda": true, "local": true, "config": true, "share": true}
+// extensible are programs that have such files. Another name may be that of the server's own directory.
+var extensible = words.SetOf(strings.Fields(`aider alacritty anki ansible antigen arduino asdf atom atuin awesome bat bpython bspwm btop calibre cargo chezmoi chrome chromium
+	claude cline codeium codex coc conky continue copilot cursor devcontainer direnv doom dunst elvish emacs eww fastfetch fish fluxbox foot fzf gdb gemini ghci ghostty gimp git
+	goose gtkrc helix herbstluftwm htop hypr i3 inkscape inputrc ipython irb irssi jj joe jshell julia jupyter k9s kak kiro kitty latexmk lazygit less lf lftp libreoffice lldb
+	logseq lua mc mise mocp mozilla mplayer mpv mutt nano navi ncmpcpp neofetch neomutt newsboat nnn node_repl nu nushell nvim nvm obsidian octave ollama omf oh-my-bash
+	oh-my-fish oh-my-zsh openbox opencode p10k picom polybar powershell pry psql pulse pwsh python qtile qutebrowser r radare2 ranger rbenv rofi roo ruby rvm screen
+	sdkman sqlite ssh starship stumpwm subl sublime-text sway swaync swaylock taskwarrior tcsh telescope tig tmux tmux-powerline topgrade trae urxvt vagrant vifm vim vis vscode vscode-insiders
+	vscodium code codium code-insiders warp waybar weechat wezterm windsurf wofi wtf xmonad xonsh yazi zathura zed zellij zim zinit zplug zprezto zsh zoxide brave microsoft-edge-stable google-chrome electron firefox thunderbird`)...)
 
 // ofAnother returns the kind of a file of a program's own in a home. The program may be the server: see Owner. Secrets, such
 // as ~/.netrc, configure nothing.
@@ -66,7 +72,7 @@ func ofAnother(name string) (Obeyed, bool) {
 		return Obeyed{}, false
 	}
 	for _, o := range others {
-		if of := o.form.FindStringSubmatch(name); of != nil && !stored[strings.ToLower(of[1])] {
+		if of := o.form.FindStringSubmatch(name); of != nil && extensible[strings.ToLower(of[1])] {
 			program := strings.ToLower(of[1])
 			return Obeyed{What: o.what, Owner: program, Topics: []string{strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(program), "config", "configuration", "configures", "plugin", "plugins", "script", "scripts"}}, true
 		}

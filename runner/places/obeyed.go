@@ -115,9 +115,9 @@ var homePrograms = lazyregexp.New(`^(?:/root|/home/[^/]+)/\.?bin/`)
 // atHome matches what lies in a home itself: the configuration of a user's programs, and of no project.
 var atHome = lazyregexp.New(homes + `/[^/]+$`)
 
-// configures matches configuration files of JavaScript tools, which are programs or name plugins: postcss.config.js,
-// .mocharc.cjs, .eslintrc.json.
-var configures = lazyregexp.New(`^(?:[\w-]+\.config\.[cm]?[jt]s|\.[a-z][\w-]*rc(?:\.(?:[cm]?[jt]s|json5?|ya?ml|toml))?)$`)
+// configures matches configuration files of JavaScript tools, which are programs (postcss.config.js, .mocharc.cjs) or name
+// plugins (.eslintrc.json). Any other .NAMErc may be the server's own settings.
+var configures = lazyregexp.New(`^(?:(?:[\w-]+\.config|\.[\w-]+rc)\.[cm]?[jt]s|\.(?:eslint|prettier|babel|stylelint|mocha|nyc|swc|lintstaged|commitlint|release-it|graphql|postcss|remark)rc(?:\.(?:json5?|ya?ml|toml))?)$`)
 
 // ObeyedBelow returns the kind of such files that a directory may contain, as ~/.config/systemd does in user. It
 // knows only hidden directories and /etc, because others may be called "go" or "var" by chance.

@@ -121,6 +121,8 @@ func TestObeyed(t *testing.T) {
 		"/home/ada/.config/systemd/user.control/notes.service":            "systemd runs it",
 		"/home/ada/shop/.eslintrc.json":                                   "whoever builds or tests the project runs it",
 		"/home/ada/.netrc":                                                "",
+		"/home/ada/.todosrc":                                              "",
+		"/home/ada/.browser-automation/scripts/search.js":                 "",
 		"/home/ada/.npm/_cacache/index.js":                                "",
 		"/home/ada/.cache/notes/a.js":                                     "",
 		"/home/ada/.local/share/notes/todo.json":                          "",
