@@ -59,6 +59,27 @@ func (f *Form) cypher(names, described []string) (string, bool) {
 	return "MATCH (n) RETURN n LIMIT 1", true
 }
 
+// sqlWords mark places for a statement in SQL, and storing those that change data.
+var (
+	sqlWords = []string{"sql", "select", "insert"}
+	storing  = []string{"write", "insert", "update", "modify"}
+)
+
+// sql returns a statement for a place that takes SQL: one that makes a table or stores a row, if the tool is there for that,
+// for it refuses any other.
+func (f *Form) sql(names, described []string) (string, bool) {
+	does := slices.Concat(names, described, f.about)
+	switch {
+	case !has(names, []string{"query", "statement", "sql"}) || !has(does, sqlWords):
+		return "", false
+	case has(does, []string{"create"}) && has(does, []string{"table"}):
+		return "CREATE TABLE IF NOT EXISTS notes (id INTEGER, name TEXT)", true
+	case has(does, storing):
+		return "INSERT INTO notes (id, name) VALUES (1, 'milk')", true
+	}
+	return "SELECT 1", true
+}
+
 // generic are names of parameters for any text.
 var generic = words("input text value data content contents source src code definition diagram spec string expression expr body raw document manifest " +
 	"markup syntax graph token schedule statement schema patch symbol symbols")
@@ -74,10 +95,13 @@ func (f *Form) sample(n *node) (string, bool) {
 			return base64.StdEncoding.EncodeToString(content), true
 		}
 	}
+	described := nouns(said(n))
+	if statement, ok := f.sql(names, described); ok {
+		return statement, true
+	}
 	if value, ok := valueFor(names, samples); ok {
 		return value, true
 	}
-	described := nouns(said(n))
 	if has(names, []string{"query", "mutation"}) && graphQL.MatchString(strings.Join([]string{f.options.About, f.options.Said, said(n)}, " ")) {
 		return valueFor([]string{"graphql"}, samples)
 	}

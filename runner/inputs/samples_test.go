@@ -20,6 +20,19 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestSQL: a tool that takes SQL gets a statement, and one that changes the database gets one that does.
+func TestSQL(t *testing.T) {
+	for _, c := range []struct{ tool, description, want string }{
+		{"read_query", "SELECT SQL query to execute", "SELECT 1"}, {"write_query", "SQL query to execute", "INSERT INTO"}, {"create_table", "CREATE TABLE SQL statement", "CREATE TABLE"},
+		{"execute_sql", "The query", "SELECT 1"}, {"search", "What to look for in the database", "milk"},
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"query":{"type":"string","description":"`+c.description+`"}},"required":["query"]}`), Options{About: c.tool})
+		if got, _ := f.Next(nil, Mark{}); !strings.Contains(string(got.Arguments), c.want) {
+			t.Errorf("%s: %s", c.tool, got.Arguments)
+		}
+	}
+}
+
 // TestCypher: a tool that takes Cypher gets a query, and one that writes gets a query that writes.
 func TestCypher(t *testing.T) {
 	for _, c := range []struct{ tool, description, want string }{
