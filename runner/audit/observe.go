@@ -109,12 +109,12 @@ type observation struct {
 	// left is the data that left the server. If decoys were varied, varied is the other set,
 	// dependences are the parts of the data that depend on a decoy, and undecided the decoys
 	// for which that is unknown.
-	left *depend.Record
-	// kept is what it wrote into files.
-	kept        *counters.Launch
+	left        *depend.Record
 	dependences []rules.Dependence
 	varied      decoy.Set
 	undecided   []string
+	// kept is what the server wrote into files.
+	kept *counters.Launch
 	// statements with marks that were captured while guards were tried.
 	statements []attack.Statement
 	// requests with marks, by HTTP and SMTP, from the same time.

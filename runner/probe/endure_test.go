@@ -262,7 +262,7 @@ func TestEndureSettings(t *testing.T) {
 	}
 }
 
-// settled is a server with logging that is told something by a method; text is its description.
+// settled is a server that logs and has one tool, described by text. It calls told with the parameters of each message of a method.
 func settled(method string, told func(params map[string]any), text *string) *fake {
 	return &fake{on: map[string]func(*fake, map[string]any) any{
 		"initialize": func(*fake, map[string]any) any {

@@ -51,9 +51,9 @@ func (p planter) below(dir string, files []inputs.File) {
 	_ = p.files(at, ".", files)       // as said
 }
 
-// lures plants links that lead out of a directory, and two directories beside it, one of which has a name that
+// lures plants in a directory archives and links that lead out of it, and beside it two directories, one of which has a name that
 // begins with that of the directory.
-func (p planter) lures(dir string, outside []string) {
+func (p planter) lures(dir string, archives []inputs.File, outside []string) {
 	dir = p.Out(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return
@@ -63,8 +63,8 @@ func (p planter) lures(dir string, outside []string) {
 		for link, to := range inputs.FileLinks(outside) {
 			_ = at.Symlink(p.Out(to), p.Out(link)) // as said
 		}
-		_ = p.files(at, ".", inputs.ArchiveFiles(p.Names)) // as said
-		_ = at.Close()                                     // opened for its name only
+		_ = p.files(at, ".", archives) // as said
+		_ = at.Close()                 // opened for its name only
 	}
 	for _, beside := range []string{inputs.Sibling(dir), inputs.Neighbour(dir)} {
 		if os.Mkdir(p.Out(beside), 0o755) == nil {

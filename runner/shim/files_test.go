@@ -73,14 +73,14 @@ func TestPlantWithoutTmp(t *testing.T) {
 // nothing.
 func TestPlantLures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "notes")
-	planter{}.lures(dir, nil)
+	planter{}.lures(dir, nil, nil)
 	if _, err := os.Stat(inputs.Sibling(dir)); err == nil {
 		t.Error("a sibling of what is not there")
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	planter{}.lures(dir, []string{"note.html", "home.md"})
+	planter{}.lures(dir, nil, []string{"note.html", "home.md"})
 	for link, want := range map[string]string{
 		inputs.LinkName: inputs.OutsideDir, inputs.FileLink(3, ".txt"): inputs.OutsideFile(3, ".txt"), inputs.FileLink(3, ".html"): inputs.OutsideFile(3, ".html"),
 	} {

@@ -167,10 +167,11 @@ func (s *supervisor) setup(o order) error {
 	}
 	if len(o.Setup.Lures) > 0 {
 		_ = os.Symlink(plant.Out(inputs.OutsideDir), inputs.OutsideDir) // for payloads in Base64, whose names are not replaced
-		plant.below(inputs.OutsideDir, slices.Concat(inputs.ArchiveFiles(plant.Names), inputs.OutsideFilesOf(o.Setup.Outside)))
-	}
-	for _, dir := range o.Setup.Lures {
-		plant.lures(dir, o.Setup.Outside)
+		archives := inputs.ArchiveFiles(plant.Names)
+		plant.below(inputs.OutsideDir, slices.Concat(archives, inputs.OutsideFilesOf(o.Setup.Outside)))
+		for _, dir := range o.Setup.Lures {
+			plant.lures(dir, archives, o.Setup.Outside)
+		}
 	}
 	plant.age(o.Setup.Aged)
 	if o.Setup.Project {
