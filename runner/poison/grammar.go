@@ -26,6 +26,8 @@ func split(text string) []sentence {
 type reader struct {
 	of        Context
 	own, text string
+	// fields are the identifiers that the text calls fields.
+	fields Names
 }
 
 // reference is a tool named in a sentence.

@@ -78,6 +78,7 @@ var (
 	tools         = class("tools")
 	plainTools    = class("plainTools")
 	noTool        = class("noTool")
+	fieldNouns    = class("fieldNouns")
 	universal     = class("universal")
 	with          = class("with")
 	articles      = class("articles")

@@ -90,6 +90,8 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
+	case compound(ref.name) && r.fields.Has(ref.name) && !called:
+		return false
 	case compound(ref.name):
 		return t.Kind == words.Quoted || strings.Contains(ref.name, "_") || called && !s.describes(ref.at)
 	case t.Kind != words.Quoted:
@@ -98,6 +100,19 @@ func (r *reader) names(s *sentence, ref reference) bool {
 		return false
 	}
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
+}
+
+// fieldsIn returns the identifiers that sentences call fields: `the "use_cases" field`.
+func fieldsIn(all []sentence) Names {
+	fields := Names{}
+	for i := range all {
+		for j, t := range all[i].Tokens {
+			if (t.Kind == words.Word || t.Kind == words.Quoted) && compound(t.Raw) && fieldNouns[all[i].text(j+1)] {
+				fields.Add(t.Raw)
+			}
+		}
+	}
+	return fields
 }
 
 // calledAt reports whether the words around the token at i call it a tool, or call it.
