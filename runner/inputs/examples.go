@@ -97,10 +97,14 @@ var undefined = lazyregexp.New(`(?i)(?:^|[\s:])(?:name |variable )?['"` + "`" + 
 // maxKeys bounds the keys of a map that errors teach.
 const maxKeys = 8
 
+// unnamedFile matches errors about files by name without a certain one: "files must contain an index.html".
+var unnamedFile = lazyregexp.New(`(?i)\b(?:must|should|has to|have to|needs? to) (?:contain|include|have|provide|define)\b[^.\n]{0,32}?\s['"` + "`" + `]?([A-Za-z_][\w-]{0,31}\.[A-Za-z]{1,8})\b`)
+
 // missKeys learns from an error, such as "name 'b' is not defined", which keys a map has to have.
 func (f *Form) missKeys(text string) {
-	for _, match := range undefined.FindAllStringSubmatch(text, maxKeys) {
-		key := match[1] + match[2]
+	matches := append(undefined.FindAllStringSubmatch(text, maxKeys), unnamedFile.FindAllStringSubmatch(text, maxKeys)...)
+	for _, match := range matches {
+		key := strings.Join(match[1:], "")
 		for _, n := range f.tree.maps() {
 			if l := f.lesson(n.at); l != nil && !f.members[key] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
 				l.keys = append(slices.Clip(l.keys), key)

@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -70,6 +71,16 @@ func TestKeysOfMaps(t *testing.T) {
 			t.Errorf("%s, want %s", c.Arguments, tc.want)
 		}
 		f.Refused(c, tc.refusal)
+	}
+}
+
+// TestNamedFiles: where files are given by name, an error says which of them must be there.
+func TestNamedFiles(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"files":{"type":"object","additionalProperties":{"type":"string"}}},"required":["files"]}`), Options{})
+	c, _ := f.Next(nil, Mark{})
+	f.Refused(c, "The files must contain an App.svelte file as the entry point")
+	if c, _ := f.repaired(nil, Mark{Call: 1}); !strings.HasPrefix(string(c.Arguments), `{"files":{"App.svelte":"`) {
+		t.Errorf("%s, want a file App.svelte", c.Arguments)
 	}
 }
 

@@ -28,6 +28,8 @@ var (
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
+	// leading matches what stands before the first choice: "must be either 4 or 5".
+	leading = lazyregexp.New(`(?i)^(?:(?:set|equal) to )?(?:either|(?:exactly )?one of|any of)\b\s*(?:the following\b)?\s*`)
 	// numeric matches errors that ask for a number in place of a text.
 	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)
 	// internal matches errors of Python and JavaScript that name parts of the program, and errors about arguments that
@@ -160,7 +162,7 @@ func named(text string) []string {
 		if match[1] != "" {
 			least = 1
 		}
-		found.all(match[2], least)
+		found.all(leading.ReplaceAllLiteralString(match[2], ""), least)
 	}
 	for _, each := range quoted(text) {
 		found.add(each)
