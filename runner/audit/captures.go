@@ -27,6 +27,8 @@ type caught struct {
 	opaque   int
 	opaqueTo string
 
+	// remote is the host of the MCP server that the server itself is a client of; "" for none.
+	remote string
 	// metadata has the metadata services that received a request, by name or address: true if every request only
 	// identified the machine.
 	metadata map[string]bool
@@ -63,6 +65,9 @@ func (all *caught) add(c sinkhole.Capture) {
 	if c.Opaque {
 		all.opaque++
 		all.opaqueTo = cmp.Or(all.opaqueTo, c.Host, c.Destination.String())
+	}
+	if all.remote == "" && c.MCP() {
+		all.remote = cmp.Or(c.Host, c.Destination.String())
 	}
 	if service, identity := c.Metadata(); service != "" {
 		all.metadata = alone(all.metadata, service, identity)

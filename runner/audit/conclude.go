@@ -188,7 +188,7 @@ func incomplete(runs []observation) report.Incomplete {
 	covered, _ := coverage(runs)
 	if covered.Nothing() {
 		return report.Incomplete{Reason: report.ReasonNothingAdvertised,
-			Message: "the server advertises no tool, resource or prompt: there was nothing to exercise"}
+			Message: cmp.Or(first.passesOn(), "the server advertises no tool, resource or prompt: there was nothing to exercise")}
 	}
 	if tools := covered.Tools; tools.Called > 0 && tools.Accepted == 0 {
 		return report.Incomplete{Reason: report.ReasonNotExercised, Message: first.refused(tools)}
@@ -224,10 +224,20 @@ func (o observation) during(reason report.Incomplete) report.Incomplete {
 	return reason
 }
 
+// passesOn says that the server is a client of another MCP server, which is all that there is to audit; "" if it is none.
+func (o observation) passesOn() string {
+	if o.caught.remote == "" {
+		return ""
+	}
+	return "the server is a client of the MCP server at " + o.caught.remote + " and advertises nothing of its own: audit that server (mcpaudit connect, spec.server.url)"
+}
+
 // unanswered returns why the session was incomplete.
 func (o observation) unanswered() report.Incomplete {
 	reason, bad := o.result.Incomplete, o.result.Pollution
 	switch {
+	case reason.Reason != "" && !o.result.Listed && o.caught.remote != "":
+		reason.Message = o.passesOn()
 	case reason.Reason == report.ReasonServerExited:
 		reason.Message = o.explainExit(reason.Message)
 	case reason.Reason == report.ReasonTimeout && o.result.ProtocolVersion == "" && bad.Lines > 0:

@@ -181,6 +181,9 @@ func (c *collection) effects(effects []profile.Effect, network report.Network) {
 func (c *collection) caught(all caught) {
 	c.add("OpaqueTLS", all.opaque, "TLS connections that could not be ended, such as one to "+all.opaqueTo+": what was sent is not known")
 	c.add("DroppedCaptures", all.dropped, "parts of what was sent that there was no room for among the captures")
+	if all.remote != "" {
+		c.add("RemoteServer", 1, "the MCP server at "+all.remote+", whose client the server is: what it advertises and answers")
+	}
 	c.add("LostCaptures", count(all.lost), "bytes that were sent and are in no capture")
 }
 

@@ -36,3 +36,13 @@ func TestMissedFile(t *testing.T) {
 		})
 	}
 }
+
+// TestPassesOn: a server that only forwards to another MCP server says so, whatever the conversation ended with.
+func TestPassesOn(t *testing.T) {
+	for _, reason := range []report.Reason{report.ReasonTimeout, report.ReasonServerExited, report.ReasonProtocolError} {
+		o := watched(incompleteProbe(reason, "no answer"), func(o *observation) { o.caught.remote, o.result.Listed = "mcp.example", false })
+		if got := o.unanswered(); got.Reason != reason || !strings.Contains(got.Message, "the MCP server at mcp.example") {
+			t.Errorf("%+v", got)
+		}
+	}
+}

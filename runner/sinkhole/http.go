@@ -201,6 +201,9 @@ func (t *conversation) content(r *http.Request, sent []byte) content {
 	if kind := r.Header.Get("Content-Type"); protobuf.MatchString(kind) {
 		return content{kind: kind, body: ""} // a message whose fields all have their defaults
 	}
+	if answer, is := t.rpc(r, sent); is {
+		return answer
+	}
 	if streams(r, sent) {
 		return t.stream(r, sent)
 	}

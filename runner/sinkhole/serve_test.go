@@ -150,6 +150,45 @@ func checkWeb() error {
 	)
 }
 
+// checkRPC: a client of JSON-RPC gets its answers by their ids, and one of MCP a server without tools.
+func checkRPC() error {
+	h, err := open(true)
+	if err != nil {
+		return err
+	}
+	for sent, wanted := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"method":"eth_blockNumber","params":[]}`:                            `"id":7,"jsonrpc":"2.0","result":`,
+		`{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-03-26"}}`: `"protocolVersion":"2025-03-26"`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`:                                             `"result":{"tools":[]}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":{}}}`:   `"type":"text"`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`:                                     "",
+	} {
+		request, err := http.NewRequest(http.MethodPost, "http://tools.example/mcp", strings.NewReader(sent))
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		reply, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(reply.Body)
+		if err != nil || !strings.Contains(string(body), wanted) || (wanted == "") != (reply.StatusCode == http.StatusAccepted) {
+			return fmt.Errorf("post %s: %s %q, %w", sent, reply.Status, body, err)
+		}
+	}
+	asked := 0
+	for _, c := range h.all() {
+		if c.MCP() {
+			asked++
+		}
+	}
+	if asked != 1 {
+		return fmt.Errorf("%d captures ask for a session", asked)
+	}
+	return nil
+}
+
 // checkRefused: a client that does not trust us shows the name that it means.
 func checkRefused() error {
 	h, err := open(true)

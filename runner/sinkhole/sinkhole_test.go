@@ -19,7 +19,7 @@ const inside = "SINKHOLE_TEST_INSIDE"
 // steps are the parts, by name.
 var steps = map[string]func() error{
 	"closed": checkClosed, "open": checkOpen, "twice": checkTwice,
-	"web": checkWeb, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
+	"web": checkWeb, "rpc": checkRPC, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
 	"mail": checkMail, "databases": checkDatabases, "names": checkNames, "proxy": checkProxy, "answers": checkAnswers,
 	"streams": checkStreams, "neighbours": checkNeighbours,
 	"flood": checkFlood, "huge": checkHuge, "garbage": checkGarbage,

@@ -45,6 +45,7 @@ var sentences = []sentence{
 	{says: lazyregexp.New(`must have required property '([\w$-]{1,64})'`), name: 1},
 	{says: lazyregexp.New(`'([\w$-]{1,64})' is a required property`), name: 1},
 	{says: lazyregexp.New(`\b(?:[Nn]o|[Mm]issing|[Ww]ithout an?) ` + quote + `([a-z][a-z0-9]*(?:_[a-z0-9]+|[A-Z][a-z0-9]+){1,6})` + quote + ` (?:was |were )?(?:returned|received|provided by|(?:found |present )?in)\b`), name: 1}, // only a name of several words is that of a field
+	{says: lazyregexp.New(`\b([a-z][a-zA-Z0-9_]{1,31})(?: (?:URL|address|id|field|value|name))? (?:could not|cannot|can't) be (?:resolved|determined|read from)\b`), name: 1},
 	{says: lazyregexp.New(`Go struct field \w+\.([\w.]{1,128}) of type (\[\]|[\w.]+)`), path: 1, value: 2},
 	{says: lazyregexp.New(`cannot unmarshal (?:object|string|number|bool) into Go value of type \[\]`), root: true, kind: "array"},
 	{says: lazyregexp.New(`cannot unmarshal (?:array|string|number|bool) into Go value of type `), root: true, kind: "object"},
