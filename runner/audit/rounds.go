@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ var afterwards = []extra{
 	{moment: report.LaunchStandIns, how: "with stand-ins for what it says it lacks", most: mostOptional, change: standIn, prevent: unmissed},
 	{moment: report.LaunchStandIns, again: true, how: "with stand-ins for what it lacks besides", most: mostOptional, change: standIn, when: Plan.asksOn},
 	{moment: report.LaunchRefused, how: "with every connection refused", most: mostOptional, change: refuse, prevent: unrefusable},
-	{moment: report.LaunchDecoys, how: "with other decoys", most: mostVaried, change: vary, prevent: unvaried},
+	{moment: report.LaunchDecoys, how: "with other decoys", most: mostVaried, half: true, change: vary, prevent: unvaried},
 	{moment: report.LaunchAttack, how: "to try its guards", most: mostAttack, change: attackAll, prevent: unattackable},
 }
 
@@ -161,18 +162,23 @@ func (how launch) following() int {
 
 // within bounds the time of a launch.
 func (row extra) within(ctx context.Context, depth report.Depth, runs []observation) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
 	restart, _ := at(runs, report.MomentRestart)
-	most := row.most + slowness*restart.took
-	switch {
-	case row.most > 0 && depth == report.DepthDeep:
-		return context.WithTimeout(ctx, deepTime*most)
-	case row.most > 0:
-		return context.WithTimeout(ctx, most)
-	case ok && row.half:
-		return context.WithTimeout(ctx, max(time.Until(deadline)/2, slowness*restart.took))
+	slow := slowness * restart.took
+	var most time.Duration
+	if row.most > 0 {
+		most = row.most + slow
 	}
-	return context.WithCancel(ctx)
+	if depth == report.DepthDeep {
+		most *= deepTime
+	}
+	if deadline, ok := ctx.Deadline(); ok && row.half {
+		share := max(time.Until(deadline)/2, slow)
+		most = min(cmp.Or(most, share), share)
+	}
+	if most == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, most)
 }
 
 // next returns the next launch; false if there is none.

@@ -101,6 +101,18 @@ func TestSlowRestart(t *testing.T) {
 	}
 }
 
+// TestShare: when little time remains, the launches with other decoys leave half of it to the attempts on guards.
+func TestShare(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	within, end := launch{moment: report.LaunchDecoys}.row().within(ctx, report.DepthStandard, nil)
+	defer end()
+	deadline, _ := within.Deadline()
+	if left := time.Until(deadline).Round(10 * time.Second); left != time.Minute {
+		t.Errorf("%s of two minutes", left)
+	}
+}
+
 // TestLaunches: which launches follow, what they tell apart, and what the audit
 // misses without one.
 func TestLaunches(t *testing.T) {
