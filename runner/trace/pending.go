@@ -46,10 +46,7 @@ func (s *Session) Pending() (wait time.Duration, pending bool) {
 // look is one look of Pending; working reports whether a process was busy. self is our own
 // program.
 func (s *Session) look(self os.FileInfo) (wait time.Duration, pending, working bool) {
-	for _, pid := range descendants(s.root) {
-		if exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && os.SameFile(exe, self) {
-			continue // our own process around the server
-		}
+	for _, pid := range s.company.others(s.root, self) {
 		working = working || atWork(pid)
 		call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
 		if err != nil {
@@ -97,23 +94,55 @@ func atWork(pid int) bool {
 func descendants(root int) []int {
 	all := []int{root}
 	for i := 0; i < len(all) && len(all) < maxWatched; i++ {
-		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", all[i]))
-		if err != nil {
-			continue // it has ended
+		all = append(all, childrenOf(all[i])...)
+	}
+	return all[:min(len(all), maxWatched)]
+}
+
+// company remembers the processes of our own program that had no children: they only stand beside the server, and to look
+// for their children after each call would take longer than all the rest.
+type company map[int]bool
+
+// others returns the processes below root that run another program than our own, about maxWatched at most.
+func (c company) others(root int, self os.FileInfo) (all []int) {
+	for queue := []int{root}; len(queue) > 0 && len(all) < maxWatched; queue = queue[1:] {
+		pid := queue[0]
+		exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+		ours := err == nil && os.SameFile(exe, self)
+		if !ours {
+			all = append(all, pid)
+			delete(c, pid)
 		}
-		for _, t := range tasks {
-			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", all[i], t.Name()))
-			if err != nil {
-				continue
-			}
-			for word := range strings.FieldsSeq(string(children)) {
-				if pid, err := strconv.Atoi(word); err == nil {
-					all = append(all, pid)
-				}
+		if c[pid] {
+			continue
+		}
+		children := childrenOf(pid)
+		queue = append(queue, children...)
+		if ours && len(children) == 0 {
+			c[pid] = true
+		}
+	}
+	return all
+}
+
+// childrenOf returns the children of all threads of a process; none if it has ended.
+func childrenOf(pid int) (all []int) {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil
+	}
+	for _, t := range tasks {
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
+		if err != nil {
+			continue
+		}
+		for word := range strings.FieldsSeq(string(children)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				all = append(all, pid)
 			}
 		}
 	}
-	return all[:min(len(all), maxWatched)]
+	return all
 }
 
 // milliseconds and pointers have, for the calls in which event loops wait, the index

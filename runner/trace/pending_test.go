@@ -70,6 +70,31 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
+// TestCompany: processes of our own program are left out; one that had no children is not asked for them again, unless it
+// has become another program.
+func TestCompany(t *testing.T) {
+	self, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", "read line")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	for name, known := range map[string]company{"new": {}, "remembered as one of ours": {pid: true}} {
+		if all := known.others(os.Getpid(), self); !slices.Equal(all, []int{pid}) || known[pid] || known[os.Getpid()] {
+			t.Errorf("%s: %v, remembered %v", name, all, known)
+		}
+	}
+	_ = stdin.Close()
+	_ = cmd.Wait() // read fails at the end of its input
+}
+
 // TestPendingAtWork: an always busy server may have a timer; one that waits for its input has
 // none.
 func TestPendingAtWork(t *testing.T) {
@@ -82,7 +107,7 @@ func TestPendingAtWork(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		s := &Session{root: cmd.Process.Pid}
+		s := &Session{root: cmd.Process.Pid, company: company{}}
 		ok := poll.For(poll.Patience, func() bool { // it starts first
 			wait, pending := s.Pending()
 			return pending == want && wait == 0

@@ -74,6 +74,8 @@ type Session struct {
 	stdinRead atomic.Bool
 	// root is the server's process or an ancestor of it, in our own PID namespace.
 	root int
+	// company belongs to Pending.
+	company company
 	// owner has the effective user and group of root, before it becomes the server.
 	owner [2]int
 
@@ -87,7 +89,7 @@ func newSession(cfg Config, flags int) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	return &Session{cfg: cfg, file: file, root: os.Getpid(), owner: [2]int{os.Geteuid(), os.Getegid()}, ended: make(chan struct{}), lost: make(chan struct{})}, nil
+	return &Session{cfg: cfg, file: file, root: os.Getpid(), company: company{}, owner: [2]int{os.Geteuid(), os.Getegid()}, ended: make(chan struct{}), lost: make(chan struct{})}, nil
 }
 
 // Follow reads the trace of a tracer that the caller runs with the arguments of
