@@ -15,29 +15,42 @@ import (
 
 // field is a place in the arguments that takes a text or a number.
 type field struct {
-	// name is the path as people write it, steps the same as keys and indexes.
-	name  string
+	// name is the path as people write it.
+	name string
+	// steps is the path as keys and indexes.
 	steps []any
 	// value is the one in the honest call; "" for none.
 	value string
-	// ahead are elements to put before it in a list that is too short. lacking: the
-	// honest call leaves it out, and value is an example of its description.
-	ahead   []string
+	// ahead are elements to put before it in a list that is too short.
+	ahead []string
+	// lacking: the honest call leaves it out, and value is an example of its description.
 	lacking bool
-	// onlyText: it is declared as a text, and as nothing else. text: it takes any text. number: it is declared as a number.
-	onlyText, text, number bool
-	choice                 bool   // declared as one of some texts, which the server may not check
-	free                   bool   // an undeclared key of an object
-	next                   bool   // the element after those of the honest call, or of an example
-	item                   bool   // the last of several in one text, which precede it
-	said                   string // its description
-	variable               string // its name in a template; "" elsewhere
-	// before and behind are the unchanged parts of the value; ending is the extension of a file that replaces the rest.
-	before, behind, ending string
-	// planted is the name of the file that it leads to outside. directory: it names the directory where the server looks
-	// for that. unmade: the attempt leads to a missing file or directory.
-	planted           string
-	directory, unmade bool
+	// text: it takes any text. onlyText: it is declared as a text, and as nothing else.
+	text, onlyText bool
+	// number: it is declared as a number.
+	number bool
+	// choice: it is declared as one of some texts, which the server may not check.
+	choice bool
+	// free: it is an undeclared key of an object.
+	free bool
+	// next: it is the element after those of the honest call, or of an example.
+	next bool
+	// item: it is the last of several values in one text, which precede it.
+	item bool
+	// said is its description.
+	said string
+	// variable is its name in a template; "" elsewhere.
+	variable string
+	// before and behind are the unchanged parts of the value.
+	before, behind string
+	// ending is the extension of the file that replaces the rest.
+	ending string
+	// planted is the name of the file that it leads to outside.
+	planted string
+	// directory: it names the directory where the server looks for that file.
+	directory bool
+	// unmade: the attempt leads to a missing file or directory.
+	unmade bool
 	// dir is the directory that the honest value was joined to, or lies in; "" if unknown.
 	dir string
 }
