@@ -74,6 +74,19 @@ func TestKeysOfMaps(t *testing.T) {
 	}
 }
 
+// TestDescribedList: where a schema allows anything, the description says that it is a list.
+func TestDescribedList(t *testing.T) {
+	for description, want := range map[string]string{
+		"Can either be an array of text documents (strings) or an array of records.": `{"documents":["A short note about milk and bread (marlow-c1)."]}`,
+		"A comma-separated list of documents":                                        `{"documents":"A short note about milk and bread (marlow-c1)."}`,
+	} {
+		f := NewForm(json.RawMessage(`{"properties":{"documents":{"description":"`+description+`"}},"required":["documents"]}`), Options{})
+		if c, _ := f.Next(nil, Mark{Call: 1}); string(c.Arguments) != want {
+			t.Errorf("%s: %s, want %s", description, c.Arguments, want)
+		}
+	}
+}
+
 // TestNamedFiles: where files are given by name, an error says which of them must be there.
 func TestNamedFiles(t *testing.T) {
 	f := NewForm(json.RawMessage(`{"properties":{"files":{"type":"object","additionalProperties":{"type":"string"}}},"required":["files"]}`), Options{})

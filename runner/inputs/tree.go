@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
 // node is a place in the arguments: the schema of what goes there, with
@@ -95,10 +97,19 @@ func (b *builder) build(schema any, p place) *node {
 			b.object(n, p)
 		case "array":
 			b.array(n, p)
+		case "":
+			if ofItems.MatchString(said(n)) {
+				n.s, n.kind = maps.Clone(n.s), "array"
+				n.s["items"] = map[string]any{"type": "string"}
+				b.array(n, p)
+			}
 		}
 	}
 	return n
 }
+
+// ofItems matches descriptions of lists, which say more than a schema that allows anything.
+var ofItems = lazyregexp.New(`(?i)(?:^|\b(?:an?|the|as|be|either)\s+)(?:array|list) of \w`)
 
 // link finds out what is below each node. A property that is required here and
 // optional in another alternative is present here, too.
