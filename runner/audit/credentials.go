@@ -11,6 +11,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 	"github.com/mcpaudit/mcpaudit/runner/scope"
 )
 
@@ -46,18 +47,25 @@ func (p Plan) registered() (given []decoy.Var) {
 }
 
 // setting makes a variable a setting, which a server may show, unless its name says that it is a secret or leads to one.
-// A switch gets the value that a text demands.
+// A switch gets the value that a text demands, and what leads to a file the path of one.
 func setting(v decoy.Var, text string) decoy.Var {
-	if decoy.Configures(v.Name) {
+	_, after, _ := strings.Cut(text, v.Name)
+	switch {
+	case pathOfFile.MatchString(after):
+		return accountFile(v.Name, nil)
+	case decoy.Configures(v.Name):
 		return v
 	}
 	v.Secrets = nil
-	_, after, _ := strings.Cut(text, v.Name)
 	if found := switchedOn.FindStringSubmatch(after); found != nil {
 		v.Value = found[1]
 	}
 	return v
 }
+
+// pathOfFile matches what follows the name of a variable that leads to a file with credentials: "to the path of your
+// credentials file".
+var pathOfFile = lazyregexp.New("(?i)^['\"`]?(?: env(?:ironment)? var(?:iable)?)? (?:to|as|with|is) (?:the )?(?:full |absolute )?(?:path|location)\\b[^.\\n]{0,40}\\b(?:credentials?|keys?|token|secrets?|client|account)\\b")
 
 // switchedOn matches what follows the name of a switch: "=true", "environment variable to 1".
 var switchedOn = lazyregexp.New("(?i)^['\"`]?(?: env(?:ironment)? var(?:iable)?)?(?: ?= ?| to )['\"`]?(true|1|yes|on)\\b")
@@ -108,9 +116,27 @@ func (p Plan) demanded(o observation) []decoy.Var {
 				given[before] = setting(given[before], text)
 			}
 		}
+		for _, v := range choices(text) {
+			if len(given) < maxAsked && p.settable(v.Name) && !slices.ContainsFunc(given, func(known decoy.Var) bool { return known.Name == v.Name }) {
+				given = append(given, v)
+			}
+		}
 	}
 	return given
 }
+
+// choices returns the variables whose possible values a text lists, each with the first of them.
+func choices(text string) (all []decoy.Var) {
+	for _, found := range oneOf.FindAllStringSubmatch(text, maxAsked) {
+		all = append(all, decoy.Var{Name: found[1], Value: found[2], Asked: true})
+	}
+	return all
+}
+
+// oneOf matches a variable and what is said about it: "ROLE_NAME: Invalid enum value. Expected 'reader' | 'editor'",
+// "ROLE_NAME must be one of: reader, editor".
+var oneOf = lazyregexp.New(`\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:[^A-Za-z]{1,16}_errors)?[^A-Za-z]{1,24}` +
+	`(?:(?i:invalid (?:discriminator|enum) value|invalid (?:option|input))\W{1,3})?(?i:expected(?: one of)?|(?:must|should) be (?:either|one of))[\s:\[(]{1,4}['"\x60]?(\w[\w-]{0,31})\b`)
 
 // ofAccount matches variables that say whose account a server uses, and the mail servers, which have no default.
 var ofAccount = lazyregexp.New(`_(?:EMAIL|E?MAIL_ADDRESS|USER|USERNAME|LOGIN|(?:IMAP|SMTP|POP3?)(?:_SERVER)?(?:_HOST)?)$`)
@@ -310,7 +336,16 @@ func (c *collection) credentials(runs []observation) {
 
 // environment returns the variables of a launch, which override the server's of the same names.
 func (how launch) environment(plan Plan) []string {
-	return append(how.identity.unless(set(plan.Env)), settings(how.asked)...)
+	return append(how.identity.unless(set(plan.Env)), told(plan.Names, settings(how.asked))...)
+}
+
+// told returns variables or arguments of the audit with the names that the server sees.
+func told(names *pseudonym.Names, all []string) []string {
+	changed := slices.Clone(all)
+	for i, each := range all {
+		changed[i] = names.Out(each)
+	}
+	return changed
 }
 
 // settings returns variables as "NAME=value".

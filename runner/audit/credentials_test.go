@@ -75,6 +75,31 @@ func TestServerIsGivenWhatItAsksFor(t *testing.T) {
 	}
 }
 
+// TestDemandedValues: what a refusal says about a variable decides its value.
+func TestDemandedValues(t *testing.T) {
+	for says, want := range map[string]string{
+		"Invalid environment variables {\n  _errors: [],\n  MCP_USER_ROLE: {\n    _errors: [\n      \"Invalid discriminator value. Expected 'developer' | 'editor'\"\n": "MCP_USER_ROLE=developer",
+		"ACME_MODE must be one of: fast, slow":                                                   "ACME_MODE=fast",
+		"OAuth credentials not found. Set ACME_CREDENTIALS to the path of your credentials file": "ACME_CREDENTIALS=" + accountFile("ACME_CREDENTIALS", nil).Value,
+		"ACME_MODE must be a number":                                                             "",
+	} {
+		o := dies(launch{}, says)
+		if got := strings.Join(settings(Plan{}.demanded(o)), " "); got != want {
+			t.Errorf("%s: %q, want %q", says, got, want)
+		}
+	}
+}
+
+// TestDrawnNames: a file that a variable names has the name by which it was planted.
+func TestDrawnNames(t *testing.T) {
+	file := accountFile("SHOP_CREDENTIALS_PATH", nil)
+	names := inputs.DrawNames(false)
+	env := launch{asked: []decoy.Var{file}}.environment(Plan{Names: names})
+	if want := "SHOP_CREDENTIALS_PATH=" + names.Out(file.Value); len(env) != 1 || env[0] != want || strings.Contains(env[0], inputs.Word) {
+		t.Errorf("%v, want %s", env, want)
+	}
+}
+
 // TestSettingIsNoSecret: a server may print a variable that it asked for, unless its name or its form makes it a secret.
 func TestSettingIsNoSecret(t *testing.T) {
 	for says, want := range map[string]struct {
