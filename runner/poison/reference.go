@@ -54,7 +54,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
 		return reference{name: t.Text, own: true, known: true, at: i}
 	}
-	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters.Has(t.Text) {
+	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters.Has(t.Text) || r.fields.Has(t.Raw) && !s.calledAt(i) {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
@@ -90,8 +90,6 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
-	case compound(ref.name) && r.fields.Has(ref.name) && !called:
-		return false
 	case compound(ref.name):
 		return t.Kind == words.Quoted || strings.Contains(ref.name, "_") || called && !s.describes(ref.at)
 	case t.Kind != words.Quoted:
