@@ -157,11 +157,13 @@ func arguments(runs []observation) map[report.Capability][]rules.Argument {
 	return all
 }
 
-// pollution returns the pollution of the run that exercised the server, or else of the first run that has any.
+// pollution returns the pollution of the run that exercised the server, or else of the first run that has any. A start
+// without the arguments that the server demands does not count: then it prints its usage.
 func pollution(runs []observation) probe.Pollution {
-	bad := exercised(runs).result.Pollution
+	first := exercised(runs)
+	bad := first.result.Pollution
 	for _, o := range runs {
-		if bad.Lines == 0 {
+		if bad.Lines == 0 && slices.Equal(o.how.arguments, first.how.arguments) {
 			bad = o.result.Pollution
 		}
 	}

@@ -87,6 +87,21 @@ func TestUsageOnStdout(t *testing.T) {
 	}
 }
 
+// TestUsageIsNoPollution: what a server prints to stdout when it lacks its arguments is no breach of the protocol; what it
+// prints when it lacks a variable is.
+func TestUsageIsNoPollution(t *testing.T) {
+	prints := func(o *observation) { o.result.Pollution.Lines = 1 }
+	asks, works := watched(incompleteProbe(report.ReasonServerExited, "it exited"), prints), watched()
+	works.how.arguments = []string{"serve"}
+	if got := pollution([]observation{asks, works}); got.Lines != 0 {
+		t.Errorf("the usage counts: %+v", got)
+	}
+	works.how.arguments = nil
+	if got := pollution([]observation{asks, works}); got.Lines != 1 {
+		t.Errorf("the line before it was given a variable does not count: %+v", got)
+	}
+}
+
 // TestAB1ExactCommandGetsNoArguments: the verdict about what a Pod or a client starts is about that, not about another
 // command line that the server asked for.
 func TestAB1ExactCommandGetsNoArguments(t *testing.T) {
