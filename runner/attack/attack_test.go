@@ -174,7 +174,7 @@ func TestPlaces(t *testing.T) {
 // TestRunners: programs that run others are tried where a command is taken and they are spoken of.
 func TestRunners(t *testing.T) {
 	for said, want := range map[string][]string{
-		"only ls, find and git": {"find . -maxdepth 0 -exec ./marlow-run-c7 {} +", "git -c 'alias.marlow=!./marlow-run-c7' marlow"},
+		"only ls, find and git": {"find . -maxdepth 0 -exec ./marlow-run-c7 {} +", "git -c 'alias.st=!./marlow-run-c7' st"},
 		"only ls":               nil,
 	} {
 		var got []string
@@ -194,7 +194,7 @@ func TestListedRunners(t *testing.T) {
 	schema := `{"properties":{"run":{"type":"object","properties":{"program":{"enum":["ls","find","git"],"type":"string"},"args":{"type":"array","items":{"type":"string"}}}}}}`
 	want := []string{
 		`{"run":{"args":[".","-maxdepth","0","-exec","./marlow-run-cN","{}","+"],"program":"find"}}`,
-		`{"run":{"args":["-c","alias.marlow=!./marlow-run-cN","marlow"],"program":"git"}}`,
+		`{"run":{"args":["-c","alias.st=!./marlow-run-cN","st"],"program":"git"}}`,
 	}
 	for _, honest := range []string{`{"run":{"program":"ls","args":["-l"]}}`, `{"run":{"program":"ls"}}`} {
 		var got []string

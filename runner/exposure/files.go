@@ -14,9 +14,6 @@ import (
 // scratch is the directory of the paths that the audit makes up.
 const scratch = "/tmp"
 
-// auditDir has the audit's own files in the sandbox, such as stand-ins for programs.
-const auditDir = "/run/marlow-local"
-
 var fileKinds = map[profile.Kind]report.ExposureKind{
 	profile.KindRead: report.ExposesFileRead, profile.KindList: report.ExposesFileRead,
 	profile.KindWrite: report.ExposesFileWrite, profile.KindDelete: report.ExposesFileDelete,
@@ -25,7 +22,7 @@ var fileKinds = map[profile.Kind]report.ExposureKind{
 // file notes a file that was used. The server's own files are an exposure only if an argument
 // names them.
 func (b *builder) file(e profile.Effect) {
-	if e.Error != "" || places.Within(e.Path, auditDir) {
+	if e.Error != "" || places.Within(e.Path, inputs.LocalDir) {
 		return
 	}
 	seen := sighting{evidence: e.Evidence()}

@@ -23,6 +23,10 @@ const (
 	RepositoryDir = Word + "-repository"
 )
 
+// LocalDir has the audit's own files in the sandbox: the certificate that the server is to trust, and the program that
+// stands in for others.
+const LocalDir = "/run/" + Word + "-local"
+
 // Files returns the files that the creator of Options.Dir puts there before the server starts, for
 // arguments that ask for a path to read. They are made at the first call, because the stages of the
 // sandbox do not need them.

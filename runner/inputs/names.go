@@ -26,6 +26,7 @@ func DrawNames(open bool) *pseudonym.Names {
 		{Name: Word + "_c", Seen: word + "_" + mark},
 		{Name: Word + "-ca", Seen: word + "-ca"}, // of the authority
 		{Name: Word + "-go/", Seen: word + "-go/"},
+		{Name: Word + "-called/", Seen: word + "-called/"},
 		{Name: Word + "-run-c", Seen: word + "-job-" + mark},
 		{Name: uuidMiddle, Seen: spell("-XXXX-4XXX-9XXX-")},
 	}
@@ -53,6 +54,7 @@ var otherEndings = [][]string{
 	{"repository", "collection", "experiment", "playground", "foundation", "technology"},
 	{"shop", "blog", "desk", "site", "team", "work"},
 	{"account", "billing", "contact", "profile", "machine", "support"},
-	{"tools", "utils", "progs", "local", "build"},
+	{"tools", "utils", "progs", "parts", "build"},
+	{"local", "agent", "cache", "state", "store"},
 	{"elsewhere", "documents", "originals", "templates", "downloads", "reference"},
 }

@@ -9,7 +9,8 @@ import (
 func TestDrawNames(t *testing.T) {
 	m := Mark{Seed: 7, Call: 12}
 	own := strings.Join([]string{
-		m.ID(), m.Name(), m.File(), m.Host(), m.UUID(), m.Injected(), strings.ToUpper(m.ID()), FilesDir, RepositoryDir, ProjectDir, LinkName, AccountFiles[0],
+		m.ID(), m.Name(), m.File(), m.Host(), m.UUID(), m.Injected(), strings.ToUpper(m.ID()), FilesDir, RepositoryDir, ProjectDir, LinkName, AccountFiles[0], calledPath, leadPath,
+		LocalDir,
 	}, " ")
 	for range 200 {
 		names := DrawNames(false)

@@ -8,11 +8,12 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/audit"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
 // authorityFile has the certificate that the server is to trust.
-const authorityFile = "/run/marlow-local/" + sinkhole.AuthorityName
+const authorityFile = inputs.LocalDir + "/" + sinkhole.AuthorityName
 
 // networkEnv returns the variables that the server's programs need for the network.
 func (l *Launcher) networkEnv(how audit.Start) []string {

@@ -1,10 +1,14 @@
 package sandbox
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
+)
 
 // standInProgram is our own program's path in the server's root: its home may be hidden
 // there.
-const standInProgram = "/run/marlow-local/stand-in"
+const standInProgram = inputs.LocalDir + "/stand-in"
 
 // placeSelf makes our own program a file at a path of the server's root.
 func (r *root) placeSelf(path string) error {
