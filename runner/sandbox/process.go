@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -12,39 +11,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcpaudit/mcpaudit/runner/decoy"
-	"github.com/mcpaudit/mcpaudit/runner/lasting"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
-	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
 // process is a server in its box; it implements audit.Process.
 type process struct {
-	*shim.Run
-	box     *box
-	session *trace.Session
-	watch   *decoy.Watch
-	lasting *lasting.Watch
+	shim.Traced
+	box *box
 }
-
-func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
-	return p.Stdin, p.Stdout, p.Stderr
-}
-
-func (p *process) Trace() *trace.Session { return p.session }
 
 // Dial connects to an address in the box.
 func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 	return p.box.dialer.dial(ctx, at)
 }
-
-// Opened returns the decoys that were opened.
-func (p *process) Opened() []string { return p.watch.End() }
-
-// Changed returns the changed files among those that other programs run or obey. It is called after Stop.
-func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
 
 // Captures returns those of the box's sinkhole.
 func (p *process) Captures() <-chan sinkhole.Capture { return p.box.captures }
@@ -56,7 +37,7 @@ func (p *process) Call(c sinkhole.Call) { p.box.call(c) }
 // read to their ends afterwards.
 func (p *process) Stop(ctx context.Context) {
 	_ = p.box.link.Stop(ctx) // what is left dies with the box
-	p.lasting.End()
+	p.Lasting.End()
 	p.box.end()
 }
 

@@ -307,7 +307,7 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 		_ = watch.End()
 		return nil, err
 	}
-	return &process{Run: run, box: b, session: session, watch: watch, lasting: changes}, nil
+	return &process{Traced: shim.Traced{Run: run, Session: session, Watch: watch, Lasting: changes}, box: b}, nil
 }
 
 // end takes everything down: gently, so that the tracer can write its last line,

@@ -127,7 +127,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		_ = watch.End()
 		return nil, err
 	}
-	return &process{Run: run, link: l.link, session: session, watch: watch, lasting: changes}, nil
+	return &process{Traced: Traced{run, session, watch, changes}, link: l.link}, nil
 }
 
 func (l *Launcher) attach(ctx context.Context, tracer plan.Tracer, run *Run, how audit.Start) (*trace.Session, error) {
@@ -171,21 +171,34 @@ func (l *Link) verifyPeer(pid int) error {
 	return fmt.Errorf("process %d is not a child of the shim %d: the containers have to share a PID namespace (shareProcessNamespace)", pid, l.peer)
 }
 
+// Traced is a run with its trace, and with the watches on the files beside it: what is the same in a sandbox and in a Pod.
+type Traced struct {
+	*Run
+	Session *trace.Session
+	Watch   *decoy.Watch
+	Lasting *lasting.Watch
+}
+
+// Streams returns our ends of the server's streams.
+func (t *Traced) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
+	return t.Stdin, t.Stdout, t.Stderr
+}
+
+// Trace returns the trace.
+func (t *Traced) Trace() *trace.Session { return t.Session }
+
+// Opened returns the decoys that were opened.
+func (t *Traced) Opened() []string { return t.Watch.End() }
+
+// Changed returns the changed files among those that other programs run or obey. It is called after Stop.
+func (t *Traced) Changed() ([]string, error) { return t.Lasting.Changed() }
+
 // process is a server in an audit Pod; it implements audit.Process.
 type process struct {
-	*Run
+	Traced
 	link        *Link
-	session     *trace.Session
 	runSinkhole *runSinkhole
-	watch       *decoy.Watch
-	lasting     *lasting.Watch
 }
-
-func (p *process) Streams() (io.WriteCloser, io.ReadCloser, io.ReadCloser) {
-	return p.Stdin, p.Stdout, p.Stderr
-}
-
-func (p *process) Trace() *trace.Session { return p.session }
 
 // Dial connects within the network namespace that the Pod's containers share.
 func (p *process) Dial(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
@@ -198,18 +211,12 @@ func (p *process) Stop(ctx context.Context) {
 	defer p.runSinkhole.close() // no sender is left then
 	if err := p.link.Stop(ctx); err != nil {
 		_ = p.link.Close() // the shim is gone, or does not listen: the container runtime ends the server
-		p.session.Stop()
+		p.Session.Stop()
 		return
 	}
-	p.lasting.End()
-	time.AfterFunc(lastLines, p.session.Stop)
+	p.Lasting.End()
+	time.AfterFunc(lastLines, p.Session.Stop)
 }
-
-// Opened returns the decoys that were opened.
-func (p *process) Opened() []string { return p.watch.End() }
-
-// Changed returns the changed files among those that other programs run or obey. It is called after Stop.
-func (p *process) Changed() ([]string, error) { return p.lasting.Changed() }
 
 // runSinkhole is the sinkhole of one run; nil for none.
 type runSinkhole struct{ *sinkhole.Server }
