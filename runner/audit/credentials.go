@@ -40,19 +40,19 @@ func (p Plan) registered() (given []decoy.Var) {
 		case v.Secret:
 			given = append(given, decoy.Asked(v.Name, ""))
 		default:
-			given = append(given, setting(decoy.Asked(v.Name, ""), ""))
+			given = append(given, setting(decoy.Asked(v.Name, ""), "", nil))
 		}
 	}
 	return given
 }
 
 // setting makes a variable a setting, which a server may show, unless its name says that it is a secret or leads to one.
-// A switch gets the value that a text demands, and what leads to a file the path of one.
-func setting(v decoy.Var, text string) decoy.Var {
+// A switch gets the value that a text demands, and what leads to a file the path of one, if possible of another than the given ones have.
+func setting(v decoy.Var, text string, given []decoy.Var) decoy.Var {
 	_, after, _ := strings.Cut(text, v.Name)
 	switch {
 	case pathOfFile.MatchString(after):
-		return accountFile(v.Name, nil)
+		return accountFile(v.Name, given)
 	case decoy.Configures(v.Name):
 		return v
 	}
@@ -113,7 +113,7 @@ func (p Plan) demanded(o observation) []decoy.Var {
 			before, prefix := len(given), prefixOf(name, text)
 			given = p.give(given, name, prefix)
 			if len(given) > before && prefix == "" {
-				given[before] = setting(given[before], text)
+				given[before] = setting(given[before], text, given[:before])
 			}
 		}
 		for _, v := range choices(text) {
