@@ -31,7 +31,11 @@ func answerRequest(m message, answer func(method string, params json.RawMessage)
 // answer answers a request with the marks of the call that it came with. What a user
 // fills in is as good as an argument of that call.
 func (s *session) answer(method string, params json.RawMessage) any {
-	result := answer(method, params, s.options.Inputs, s.outputs.mark(s.options.Seed))
+	mark := s.outputs.mark(s.options.Seed)
+	if s.options.Attack != nil {
+		mark.Call = answered // the mark of an attempt in its result has to come from its argument
+	}
+	result := answer(method, params, s.options.Inputs, mark)
 	said, _ := result.(map[string]any)
 	if said != nil && s.enduring.Load() {
 		said = moody(method, said, int(s.moods.Add(1)))
@@ -42,6 +46,9 @@ func (s *session) answer(method string, params json.RawMessage) any {
 	}
 	return result
 }
+
+// answered is the call whose mark the client's answers have while guards are tried: none has that number.
+const answered = 9_999_999
 
 // What users do with forms, and the models of clients, in the order in which repeated calls meet them.
 var (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/attack"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // TestAttack: after the honest call come those with one value changed, and how they were
@@ -244,5 +245,23 @@ func TestChosen(t *testing.T) {
 				t.Errorf("arguments %+v", got)
 			}
 		})
+	}
+}
+
+// TestClientAnswersHaveNoMarkOfAnAttempt: a tool that shows what a model or a user answered does not show what a query made
+// of its argument.
+func TestClientAnswersHaveNoMarkOfAnAttempt(t *testing.T) {
+	params := json.RawMessage(`{"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`)
+	for _, method := range []string{"sampling/createMessage", "elicitation/create"} {
+		for tried, want := range map[*attack.Plan]bool{nil: true, {}: false} {
+			s := &session{options: Options{Attack: tried}, outputs: &outputs{id: 7}, used: newArguments()}
+			said, err := json.Marshal(s.answer(method, params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.Contains(inputs.Marks(said), (inputs.Mark{Call: 7}).ID()); got != want {
+				t.Errorf("%s, guards tried %t: %s", method, tried != nil, said)
+			}
+		}
 	}
 }
