@@ -28,7 +28,7 @@ var (
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
-	// leading matches what stands before the first choice: "must be either 4 or 5".
+	// leading matches the words before the first choice, as in "must be either 4 or 5".
 	leading = lazyregexp.New(`(?i)^(?:(?:set|equal) to )?(?:either|(?:exactly )?one of|any of)\b\s*(?:the following\b)?\s*`)
 	// numeric matches errors that ask for a number in place of a text.
 	numeric = lazyregexp.New(`(?i)\b(?:integer|number|numeric|digits?|numerical)\b`)

@@ -73,5 +73,5 @@ var session = lazyregexp.New(`"method"\s*:\s*"(?:initialize|server/discover)"`)
 
 // MCP reports whether the server asked another MCP server for a session.
 func (c Capture) MCP() bool {
-	return (c.Protocol == "http" || c.Protocol == "https") && session.MatchString(string(c.Data)) && bytes.Contains(c.Data, []byte(`rotocolVersion"`))
+	return (c.Protocol == "http" || c.Protocol == "https") && bytes.Contains(c.Data, []byte(`rotocolVersion"`)) && session.MatchString(string(c.Data))
 }
