@@ -67,7 +67,7 @@ func (in Input) contacts() contacts {
 		if _, ok := in.Explains(e); ok {
 			c.follow[e.Capability] = true
 		}
-		if owner := ownerOf(egressUse(e).Host); owner != "" && !lexicon.GenericWords[owner] && in.Scope.Own(e.Capability).Mentions(owner) {
+		if owner := ownerOf(egressUse(e).Host); owner != "" && !lexicon().GenericWords[owner] && in.Scope.Own(e.Capability).Mentions(owner) {
 			if c.served[owner] == nil {
 				c.served[owner] = map[report.Capability]bool{}
 			}
@@ -196,7 +196,7 @@ func (c contacts) expected(e profile.Effect, moment string) bool {
 // ofAccount reports whether a capability about an account asks the service that others name and use: whoami ("Says
 // whose token is used.") beside list_issues ("Lists issues of a GitHub repository.").
 func (in Input) ofAccount(e profile.Effect) bool {
-	return in.itsService(e) && speaks(in.Scope.Own(e.Capability), lexicon.AccountTopics)
+	return in.itsService(e) && speaks(in.Scope.Own(e.Capability), lexicon().AccountTopics)
 }
 
 // leftOver reports whether an effect may belong to another, unanswered call of a capability that declares use of the
@@ -245,7 +245,7 @@ func (c contacts) declared(e profile.Effect) contact {
 	address, err := netip.ParseAddr(e.Address)
 	nameless := e.Host == "" && (err != nil || sinkhole.Fake.Contains(address) || resolving(e) || slices.Contains(in.Resolvers, address))
 	switch {
-	case nameless, toMetadata(e) && speaks(in.Scope.Covering(e.Capability), lexicon.CloudTopics), registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
+	case nameless, toMetadata(e) && speaks(in.Scope.Covering(e.Capability), lexicon().CloudTopics), registry(destinationHost(e)), in.ofBrowser(e), in.speaksOf(destinationHost(e)), in.named[e.Capability][destinationHost(e)]:
 		return contact{}
 	case c.follow[e.Capability] && e.Phase == report.PhaseCall && e.AlternativeCause == (report.Capability{}):
 		return contact{rule: idOtherHost, severity: report.SeverityMedium,
@@ -269,7 +269,7 @@ func (in Input) speaksOf(host string) bool {
 // "yahoo" of mcp-yahoo-finance.
 func (in Input) calledAfter(host string) bool {
 	owner := ownerOf(host)
-	return owner != "" && !lexicon.GenericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
+	return owner != "" && !lexicon().GenericWords[owner] && in.Scope.Own(report.Capability{Kind: report.CapabilityServer}).Mentions(owner)
 }
 
 // ownerOf returns the registered label of a host name ("bbc" of www.bbc.co.uk); "" if that is too short
@@ -307,7 +307,7 @@ func under(host string, domains []string) bool {
 // ofBrowser reports connections that a declared browser makes by itself: it looks for
 // components, and whether there is a network.
 func (in Input) ofBrowser(e profile.Effect) bool {
-	return under(destinationHost(e), lexicon.BrowserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
+	return under(destinationHost(e), lexicon().BrowserHosts) && in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(
 		"browser", "browsers", "chrome", "chromium", "firefox", "webkit", "playwright", "puppeteer", "devtools", "selenium")
 }
 

@@ -58,7 +58,7 @@ func (in Input) gives(l leak.Leak) bool {
 			return false
 		}
 	}
-	return in.Scope.Covering(l.Capability).Mentions(lexicon.GivingWords...)
+	return in.Scope.Covering(l.Capability).Mentions(lexicon().GivingWords...)
 }
 
 // denial matches declarations that nothing of a secret is output.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
@@ -38,7 +39,7 @@ func inquiry(e profile.Effect) bool {
 // scripted reports whether the server is a shell script and a program one that scripts use like a library.
 // What it reads, writes and starts counts by itself.
 func (in Input) scripted(e profile.Effect) bool {
-	if len(in.Command) == 0 || e.Within != "" || !lexicon.ScriptPrograms[path.Base(e.Path)] || !bin[path.Dir(e.Path)] {
+	if len(in.Command) == 0 || e.Within != "" || !lexicon().ScriptPrograms[path.Base(e.Path)] || !bin[path.Dir(e.Path)] {
 		return false
 	}
 	of := path.Base(in.Command[0])
@@ -46,25 +47,25 @@ func (in Input) scripted(e profile.Effect) bool {
 }
 
 // purposes maps a program to the words for what it is used for.
-var purposes = func() map[string][]string {
+var purposes = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{
 		"kubectl": places.KubeTopics, "helm": places.KubeTopics, "docker": containerTopics, "podman": containerTopics, "ssh": places.SSHTopics,
 		"git": {"git", "github", "gitlab", "repository", "repo", "commit", "commits", "branch", "branches"},
 	}
-	for _, row := range lexicon.ProgramPurposes {
+	for _, row := range lexicon().ProgramPurposes {
 		for name := range row.Programs {
 			all[name] = row.Topics
 		}
 	}
 	return all
-}()
+})
 
 // serves reports whether the declaration names a program or its purpose. Programs that the server
 // wrote itself do not count.
 func (in Input) serves(of report.Capability, program string) bool {
 	declared, base := in.Scope.Covering(of), path.Base(program)
-	named := !shells[base] && !runtimes.MatchString(base) && !lexicon.OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
-	return (named || speaks(declared, purposes[base])) && !in.made(program)
+	named := !shells[base] && !runtimes.MatchString(base) && !lexicon().OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
+	return (named || speaks(declared, purposes()[base])) && !in.made(program)
 }
 
 // installed matches programs in the directories of the system.

@@ -80,7 +80,7 @@ func nameWords(text string) []string {
 	for i, word := range found {
 		found[i] = strings.Trim(word, "0123456789")
 	}
-	found = slices.DeleteFunc(found, func(word string) bool { return len(word) < 3 || lexicon.GenericWords[word] })
+	found = slices.DeleteFunc(found, func(word string) bool { return len(word) < 3 || lexicon().GenericWords[word] })
 	return found[:min(len(found), 16)]
 }
 

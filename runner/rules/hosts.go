@@ -108,7 +108,7 @@ func configuration(command, env []string) iter.Seq2[string, string] {
 func (in Input) settingHosts() hostSet {
 	all := hostSet{}
 	for of, x := range in.explained {
-		if !speaks(in.Scope.Own(of), lexicon.SettingTopics) {
+		if !speaks(in.Scope.Own(of), lexicon().SettingTopics) {
 			continue
 		}
 		for host := range x.hosts {

@@ -1,9 +1,16 @@
 package rules
 
-import "github.com/mcpaudit/mcpaudit/runner/words"
+import (
+	"sync"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
 
 // lexicon holds the names of hosts and topics that rules know.
-var lexicon = words.Read[struct {
+// It is read when needed: most processes of an audit read no text.
+var lexicon = sync.OnceValue(func() vocabulary { return words.Read[vocabulary]("rules") })
+
+type vocabulary struct {
 	// TelemetryHosts take reports on how a program is used, or how it failed; who says
 	// so uses the TelemetryTopics.
 	TelemetryHosts, TelemetryTopics []string
@@ -20,4 +27,4 @@ var lexicon = words.Read[struct {
 		Topics   []string
 	}
 	OrdinaryPrograms, ScriptPrograms words.Set
-}]("rules")
+}

@@ -90,7 +90,7 @@ func (in Input) fetchesCode(out Output, text string) string {
 		return ""
 	}
 	_, known := squat.Site(install.Host)
-	if known || under(install.Host, lexicon.InstallerHosts) || in.speaksOf(install.Host) || in.namesMissing(text) {
+	if known || under(install.Host, lexicon().InstallerHosts) || in.speaksOf(install.Host) || in.namesMissing(text) {
 		return ""
 	}
 	return install.Quote

@@ -14,7 +14,7 @@ import (
 // ofMetadata reports whether an effect leads to a metadata service that was asked for more
 // than which machine this is, and that nothing in the declaration explains.
 func (in Input) ofMetadata(e profile.Effect) bool {
-	return toMetadata(e) && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), lexicon.CloudTopics)
+	return toMetadata(e) && !in.Identity[destinationHost(e)] && !speaks(in.Scope.Covering(e.Capability), lexicon().CloudTopics)
 }
 
 // toMetadata reports whether an effect leads to a metadata service.

@@ -20,7 +20,7 @@ var noTelemetry = lazyregexp.New(`(?i)\b(?:no|without|zero|never (?:sends?|colle
 // telemetry.example.com, eu-telemetry.example.com.
 func (in Input) reportsUse(e profile.Effect) bool {
 	host := destinationHost(e)
-	return under(host, lexicon.TelemetryHosts) || slices.Contains(strings.FieldsFunc(host, func(r rune) bool { return r == '.' || r == '-' }), "telemetry")
+	return under(host, lexicon().TelemetryHosts) || slices.Contains(strings.FieldsFunc(host, func(r rune) bool { return r == '.' || r == '-' }), "telemetry")
 }
 
 // telemetry judges a report on the use of the server.
@@ -33,7 +33,7 @@ func (in Input) telemetry(e profile.Effect, stance scope.Stance, clause scope.Cl
 		found.severity, found.why = report.SeverityHigh, "a service for telemetry; "+whose(clause, e.Capability)
 	case promise != "":
 		found.severity, found.why = report.SeverityHigh, "a service for telemetry; the manifest says "+quoted(promise)
-	case in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(lexicon.TelemetryTopics...):
+	case in.Scope.Covering(report.Capability{Kind: report.CapabilityServer}).Mentions(lexicon().TelemetryTopics...):
 		return contact{}
 	case stance == scope.Declared:
 		found.severity = report.SeverityLow

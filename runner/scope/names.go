@@ -88,7 +88,7 @@ func (r *reader) hosts(d *Declaration, sentence string, clause Clause) {
 	}
 	for _, at := range hostNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		host := strings.ToLower(sentence[at[4]:at[5]])
-		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || lexicon.Domains[host[strings.LastIndexByte(host, '.')+1:]]) {
+		if stated(sentence[:at[4]]) && !strings.HasPrefix(sentence[at[5]:], "@") && (at[2] >= 0 || lexicon().Domains[host[strings.LastIndexByte(host, '.')+1:]]) {
 			r.nameHost(d, host, clause)
 		}
 	}
@@ -97,15 +97,15 @@ func (r *reader) hosts(d *Declaration, sentence string, clause Clause) {
 // services adds the hosts of services that are named right before "API".
 func (r *reader) services(d *Declaration, spoken []string, clause Clause) {
 	for i, word := range spoken {
-		if !lexicon.APIWords[word] {
+		if !lexicon().APIWords[word] {
 			continue
 		}
 		end := i
-		for end > 0 && lexicon.APIKinds[spoken[end-1]] {
+		for end > 0 && lexicon().APIKinds[spoken[end-1]] {
 			end--
 		}
 		for start := max(0, end-maxServiceWords); start < end; start++ {
-			hosts, ok := lexicon.Services[strings.TrimSuffix(strings.Join(spoken[start:end], " "), "'s")]
+			hosts, ok := lexicon().Services[strings.TrimSuffix(strings.Join(spoken[start:end], " "), "'s")]
 			if !ok || deniedBefore.MatchString(strings.Join(spoken[:start], " ")) {
 				continue
 			}
@@ -120,7 +120,7 @@ func (r *reader) services(d *Declaration, spoken []string, clause Clause) {
 func (r *reader) paths(d *Declaration, sentence string, clause Clause) {
 	for _, at := range pathNamed.FindAllStringSubmatchIndex(sentence, maxNamed) {
 		before, verb := sentence[:at[6]], strings.ToLower(sentence[at[2]:at[3]])
-		if lexicon.Bare[verb] && (at[2] > 0 || order.MatchString(sentence)) || !stated(before) || route.MatchString(before) {
+		if lexicon().Bare[verb] && (at[2] > 0 || order.MatchString(sentence)) || !stated(before) || route.MatchString(before) {
 			continue
 		}
 		r.namePath(d, verb, strings.TrimRight(sentence[at[6]:at[7]], "."), clause)
@@ -151,7 +151,7 @@ func (r *reader) namePath(d *Declaration, verb, file string, clause Clause) {
 		return
 	}
 	kinds, may := []UseKind{UseRead, UseWrite}, "may write "
-	if lexicon.Reading[verb] {
+	if lexicon().Reading[verb] {
 		kinds, may = kinds[:1], "may read "
 	}
 	clause.Means = may + file

@@ -11,8 +11,8 @@ import (
 // part of one, between commas) in lower case.
 type promise struct {
 	pattern *lazyregexp.Regexp
-	// butNot holds the values of the pattern's first group with which it promises nothing.
-	butNot map[string]bool
+	// ofThings: the pattern's first group may be a word of LocalThings, with which it promises nothing.
+	ofThings bool
 }
 
 // promises leave out "local" by itself: a file, a time or a server may be local as well.
@@ -25,13 +25,13 @@ var promises = []promise{
 	{pattern: lazyregexp.New(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
 	{pattern: lazyregexp.New(`\bair[- ]gapped\b`)},
 	// "purely local", "runs entirely locally"
-	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), butNot: lexicon.LocalThings},
+	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), ofThings: true},
 	{pattern: lazyregexp.New(`^local(?:ly)?[- ]only\b`)},
 	// "runs locally", "everything is processed locally"
 	{pattern: lazyregexp.New(`(?:^|\b(?:it|everything|all|tool|server|processing|computation|formatting|conversion|parsing|calculation|analysis|and) )` +
 		`(?:is |are |)(?:runs?|works?|operates?|executes?|processed|executed|performed|computed|calculated|done|formatted|converted|rendered|happens) locally$`)},
 	// "local text formatting"
-	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), butNot: lexicon.LocalThings},
+	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), ofThings: true},
 	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
 	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
 	{pattern: lazyregexp.New(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
@@ -71,7 +71,7 @@ func promisesNoNetwork(sentence string) bool {
 	for _, part := range append(strings.Split(plain, ","), plain) {
 		part = strings.Trim(part, " .!?:;()*_")
 		for _, p := range promises {
-			if found := p.pattern.FindStringSubmatch(part); found != nil && (p.butNot == nil || !p.butNot[found[1]]) {
+			if found := p.pattern.FindStringSubmatch(part); found != nil && !(p.ofThings && lexicon().LocalThings[found[1]]) {
 				return true
 			}
 		}

@@ -92,7 +92,7 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 	var stated []int // the words that no negation denies
 	denied := 0
 	for i, word := range spoken {
-		if lexicon.Negations[word] {
+		if lexicon().Negations[word] {
 			denied = reach + 1
 		}
 		if denied--; denied > 0 {
@@ -106,10 +106,10 @@ func (d *Declaration) speak(spoken []string, clause Clause) {
 		into  *[]Clause
 		sense sense
 	}{
-		{vocabulary{lexicon.Network, networkParts}, &d.Network, network},
-		{vocabulary{lexicon.Subprocess, subprocessParts}, &d.Subprocess, subprocess},
-		{vocabulary{lexicon.File, fileParts}, &d.Files, files},
-		{vocabulary{words: lexicon.Write}, &d.writing, permitsPlace}, // never listed
+		{vocabulary{lexicon().Network, networkParts}, &d.Network, network},
+		{vocabulary{lexicon().Subprocess, subprocessParts}, &d.Subprocess, subprocess},
+		{vocabulary{lexicon().File, fileParts}, &d.Files, files},
+		{vocabulary{words: lexicon().Write}, &d.writing, permitsPlace}, // never listed
 	} {
 		if slices.ContainsFunc(stated, func(i int) bool { return use.of.has(spoken, i) }) {
 			*use.into = append(*use.into, clause.in(use.sense))

@@ -1,9 +1,16 @@
 package scope
 
-import "github.com/mcpaudit/mcpaudit/runner/words"
+import (
+	"sync"
+
+	"github.com/mcpaudit/mcpaudit/runner/words"
+)
 
 // lexicon holds the words by which texts are read.
-var lexicon = words.Read[struct {
+// It is read when needed: most processes of an audit read no text.
+var lexicon = sync.OnceValue(func() lists { return words.Read[lists]("scope") })
+
+type lists struct {
 	// Network, Subprocess, File and Write speak of such a use.
 	Network, Subprocess, File, Write words.Set
 	// Negations deny what follows within a few words of the same sentence.
@@ -20,4 +27,4 @@ var lexicon = words.Read[struct {
 	// Services has those whose API is often spoken of, by their names in lower case, with
 	// their hosts. A name without "API" behind it may be a word like any other.
 	Services map[string][]string
-}]("scope")
+}

@@ -3,6 +3,7 @@ package squat
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
@@ -10,8 +11,10 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// places are the hosts that may be imitated, and the words that imitations add to their names.
-var places = words.Read[struct{ Hosts, Beside []string }]("hosts")
+// imitated are hosts that may be imitated, and the words that imitations add to their names.
+type imitated struct{ Hosts, Beside []string }
+
+var places = sync.OnceValue(func() imitated { return words.Read[imitated]("hosts") })
 
 // minHost is the shortest name of a host in which a typing error counts.
 const minHost = 6
@@ -23,11 +26,11 @@ func Host(host string) (Likeness, bool) {
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
-	if err != nil || slices.Contains(places.Hosts, domain) {
+	if err != nil || slices.Contains(places().Hosts, domain) {
 		return Likeness{}, false
 	}
 	name, _, _ := strings.Cut(domain, ".")
-	for _, of := range places.Hosts {
+	for _, of := range places().Hosts {
 		known, _, _ := strings.Cut(of, ".")
 		switch {
 		case name != known && (strings.Contains("."+host, "."+of+".") || strings.Contains("."+host, "."+of+"-")):
@@ -50,8 +53,8 @@ func withWord(name, known string) bool {
 			continue
 		}
 		before, after := name[:i], name[i+1:]
-		if skeleton(before) == skeleton(known) && slices.Contains(places.Beside, after) ||
-			skeleton(after) == skeleton(known) && slices.Contains(places.Beside, before) {
+		if skeleton(before) == skeleton(known) && slices.Contains(places().Beside, after) ||
+			skeleton(after) == skeleton(known) && slices.Contains(places().Beside, before) {
 			return true
 		}
 	}
@@ -61,9 +64,9 @@ func withWord(name, known string) bool {
 // Site returns the registered domain of a host, if it is one at which people sign in.
 func Site(host string) (string, bool) {
 	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(host))
-	return domain, err == nil && slices.Contains(places.Hosts, domain)
+	return domain, err == nil && slices.Contains(places().Hosts, domain)
 }
 
 func isKnown(name string) bool {
-	return known.names[name] || slices.ContainsFunc(places.Hosts, func(of string) bool { return strings.HasPrefix(of, name+".") })
+	return known().names[name] || slices.ContainsFunc(places().Hosts, func(of string) bool { return strings.HasPrefix(of, name+".") })
 }

@@ -2,6 +2,7 @@ package squat
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
@@ -20,7 +21,7 @@ type tables struct {
 	byLength                   map[int][]string // cores by their length in bytes
 }
 
-var known = index(words.Read[lists]("squat"))
+var known = sync.OnceValue(func() tables { return index(words.Read[lists]("squat")) })
 
 func index(of lists) tables {
 	t := tables{

@@ -34,7 +34,7 @@ const alike = "there are characters that look like others"
 // Server compares the name that a server gives itself.
 func Server(name string) (Likeness, bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	if name == "" || len(name) > maxName || known.names[name] {
+	if name == "" || len(name) > maxName || known().names[name] {
 		return Likeness{}, false
 	}
 	return compare(core(name))
@@ -43,13 +43,13 @@ func Server(name string) (Likeness, bool) {
 // Package compares the name of a package of npm, PyPI or an image.
 func Package(name string) (Likeness, bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	if name == "" || len(name) > maxName || known.names[name] {
+	if name == "" || len(name) > maxName || known().names[name] {
 		return Likeness{}, false
 	}
 	if l, ok := rescoped(name); ok {
 		return l, true
 	}
-	if scope, rest, ok := strings.Cut(strings.TrimPrefix(name, "@"), "/"); ok && name[0] == '@' && !known.scopes[scope] {
+	if scope, rest, ok := strings.Cut(strings.TrimPrefix(name, "@"), "/"); ok && name[0] == '@' && !known().scopes[scope] {
 		if l, ok := nearScope(scope, rest); ok {
 			return l, true
 		}
@@ -60,7 +60,7 @@ func Package(name string) (Likeness, bool) {
 // rescoped finds a name that differs from a known one with a scope only in punctuation:
 // modelcontextprotocol-server-memory.
 func rescoped(name string) (Likeness, bool) {
-	of := known.squeezed[squeeze(name)]
+	of := known().squeezed[squeeze(name)]
 	if of == "" || !strings.HasPrefix(of, "@") || of == name {
 		return Likeness{}, false
 	}
@@ -72,8 +72,8 @@ func rescoped(name string) (Likeness, bool) {
 
 // nearScope finds a scope that looks like a known one.
 func nearScope(scope, rest string) (Likeness, bool) {
-	for _, of := range slices.Sorted(maps.Keys(known.scopes)) {
-		if len(of) < 8 || !known.names["@"+of+"/"+rest] {
+	for _, of := range slices.Sorted(maps.Keys(known().scopes)) {
+		if len(of) < 8 || !known().names["@"+of+"/"+rest] {
 			continue
 		}
 		how := near(scope, of)
@@ -89,16 +89,16 @@ func nearScope(scope, rest string) (Likeness, bool) {
 
 // compare finds the known word that another looks like.
 func compare(word string) (Likeness, bool) {
-	if utf8.RuneCountInString(word) < minCore || known.names[word] {
+	if utf8.RuneCountInString(word) < minCore || known().names[word] {
 		return Likeness{}, false
 	}
-	if of := known.skeletons[skeleton(word)]; of != "" {
+	if of := known().skeletons[skeleton(word)]; of != "" {
 		return Likeness{of, alike}, true
 	}
 	for length := len(word) - 2; length <= len(word)+2; length++ {
-		for _, of := range known.byLength[length] {
+		for _, of := range known().byLength[length] {
 			if how := near(word, of); how != "" {
-				return Likeness{known.cores[of], how}, true
+				return Likeness{known().cores[of], how}, true
 			}
 		}
 	}

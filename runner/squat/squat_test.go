@@ -57,7 +57,7 @@ func TestPackage(t *testing.T) {
 
 // No known name looks like another.
 func TestKnown(t *testing.T) {
-	for name := range known.names {
+	for name := range known().names {
 		if l, ok := Server(name); ok {
 			t.Errorf("%s looks like %+v", name, l)
 		}
@@ -102,7 +102,7 @@ func TestPackageOf(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	for name := range known.names {
+	for name := range known().names {
 		f.Add(name)
 	}
 	f.Add("npx -y @a/b@1")

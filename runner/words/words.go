@@ -19,8 +19,7 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Read parses the lists of a package. It panics where they do not fit T: packages read
-// them when they are initialized.
+// Read parses the lists of a package. It panics where they do not fit T: the tests of the package find that.
 func Read[T any](name string) T {
 	var into T
 	text, err := files.ReadFile(name + ".yaml")
