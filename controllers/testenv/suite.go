@@ -27,6 +27,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/options"
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
 	"github.com/mcpaudit/mcpaudit/test/poll"
+	"github.com/mcpaudit/mcpaudit/test/tree"
 )
 
 // The operator's namespaces and the audit Pods'.
@@ -58,14 +59,14 @@ func Begin(ctx context.Context, folders ...string) (client.Client, *rest.Config)
 	cluster := Start(ginkgo.GinkgoTB())
 	API, Config = cluster.Client, cluster.Config
 	gomega.Expect(API.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: RunNamespace}})).To(gomega.Succeed())
-	gomega.Expect(cluster.Install(ctx, configPath(".."), append([]string{"rbac"}, folders...)...)).To(gomega.Succeed())
+	gomega.Expect(cluster.Install(ctx, tree.Path("."), append([]string{"rbac"}, folders...)...)).To(gomega.Succeed())
 	return API, Config
 }
 
 // Manifests returns the objects of a folder of config, built by kustomize.
 func Manifests(ctx context.Context, folder string) []*unstructured.Unstructured {
 	ginkgo.GinkgoHelper()
-	objects, err := controlplane.Kustomize(ctx, configPath(folder))
+	objects, err := controlplane.Kustomize(ctx, tree.Path("config/"+folder))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	return objects
 }

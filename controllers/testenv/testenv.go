@@ -4,19 +4,18 @@
 package testenv
 
 import (
-	"path/filepath"
-	"runtime"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcpaudit/mcpaudit/test/controlplane"
+	"github.com/mcpaudit/mcpaudit/test/tree"
 )
 
 // Start starts etcd and an API server with the project's CRDs, which stop with the test.
 func Start(t testing.TB) *controlplane.Cluster {
 	t.Helper()
-	cluster, err := controlplane.Start(&envtest.Environment{CRDDirectoryPaths: []string{configPath("crd/bases")}, ErrorIfCRDPathMissing: true})
+	cluster, err := controlplane.Start(&envtest.Environment{CRDDirectoryPaths: []string{tree.Path("config/crd/bases")}, ErrorIfCRDPathMissing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +25,4 @@ func Start(t testing.TB) *controlplane.Cluster {
 		}
 	})
 	return cluster
-}
-
-// configPath returns a path below config/.
-func configPath(path string) string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "config", path)
 }

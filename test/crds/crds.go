@@ -4,18 +4,18 @@ package crds
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcpaudit/mcpaudit/test/tree"
 )
 
 // All returns the CRDs by kind. Each has one version.
 func All(t testing.TB) map[string]apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases", "*.yaml"))
+	files, err := filepath.Glob(tree.Path("config/crd/bases/*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no CRDs: %v", err)
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"testing"
+
+	"github.com/mcpaudit/mcpaudit/test/tree"
 )
 
 // Run builds packages into a directory, runs the tests with it, and returns their exit code. The
@@ -19,9 +19,8 @@ func Run(m *testing.M, dir *string, packages ...string) int {
 		err = os.Chmod(built, 0o755)
 	}
 	if err == nil {
-		_, here, _, _ := runtime.Caller(0)
 		build := exec.Command("go", append([]string{"build", "-o", built + "/"}, packages...)...)
-		build.Dir, build.Stderr = filepath.Join(filepath.Dir(here), "..", ".."), os.Stderr
+		build.Dir, build.Stderr = tree.Path("."), os.Stderr
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // images of the tests have no libraries
 		err = build.Run()
 	}
