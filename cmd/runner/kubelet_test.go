@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,10 +60,11 @@ type pod struct {
 	// RunnerCaps are the capabilities of the runner's container.
 	RunnerCaps []uintptr
 	Timeout    string
-	// Tracer, Transport and Port are those of the plan.
+	// Tracer, Transport, Port and Depth are those of the plan; Depth is Quick unless given.
 	Tracer    plan.Tracer
 	Transport report.Transport
 	Port      int
+	Depth     report.Depth
 	// KillRunner, and the signal for the tracer: when the server has read its
 	// first request.
 	KillRunner bool
@@ -198,7 +200,10 @@ func ownTemporaryFiles(shown []string) error {
 }
 
 func (p pod) run(dir string) error {
-	asked, err := json.Marshal(map[string]any{"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer, "transport": p.Transport, "port": p.Port})
+	asked, err := json.Marshal(map[string]any{
+		"timeout": p.Timeout, "failOn": "High", "command": p.Command, "tracer": p.Tracer, "transport": p.Transport, "port": p.Port,
+		"probe": map[string]any{"depth": cmp.Or(p.Depth, report.DepthQuick)},
+	})
 	if err != nil {
 		return err
 	}

@@ -58,12 +58,14 @@ func TestPodSeesALeak(t *testing.T) {
 		uid    int
 		// users: the Pod has a user namespace of its own (hostUsers: false).
 		users bool
+		depth report.Depth
 	}{
-		{plan.TracerStrace, 0, false}, {plan.TracerStrace, 1000, false}, {plan.TracerStrace, 65532, false}, {plan.TracerPtrace, 0, false}, {plan.TracerPtrace, 1000, false},
-		{plan.TracerStrace, 1000, true}, {plan.TracerPtrace, 0, true},
+		{plan.TracerStrace, 0, false, ""}, {plan.TracerStrace, 1000, false, report.DepthStandard}, {plan.TracerStrace, 65532, false, ""},
+		{plan.TracerPtrace, 0, false, ""}, {plan.TracerPtrace, 1000, false, ""},
+		{plan.TracerStrace, 1000, true, ""}, {plan.TracerPtrace, 0, true, report.DepthStandard},
 	} {
 		t.Run(fmt.Sprint(tc.tracer, tc.uid, tc.users), func(t *testing.T) {
-			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: audited})
+			e := start(t, pod{UserNamespace: tc.users, Command: []string{filepath.Join(built, "leaky")}, Tracer: tc.tracer, ServerUID: tc.uid, RunnerCaps: runnerCaps, Timeout: audited, Depth: tc.depth})
 			r := e.decode(t)
 			if r.Tracer.Name != strings.ToLower(string(tc.tracer)) || r.Tracer.Version == "" {
 				t.Errorf("tracer %+v", r.Tracer)
@@ -100,7 +102,7 @@ func names(findings []report.Finding, text string) bool {
 func TestPodPassesAnHonestServer(t *testing.T) {
 	for _, users := range []bool{false, true} {
 		t.Run(fmt.Sprint("user namespace ", users), func(t *testing.T) {
-			r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: audited, UserNamespace: users}).decode(t)
+			r := start(t, pod{Command: []string{filepath.Join(built, "honest")}, RunnerCaps: runnerCaps, Timeout: audited, UserNamespace: users, Depth: report.DepthStandard}).decode(t)
 			if r.Verdict != report.VerdictPass || len(r.Findings) > 0 {
 				t.Errorf("verdict %s (%s): %s, %+v", r.Verdict, r.Reason, r.Message, r.Findings)
 			}
@@ -148,7 +150,7 @@ func TestPodFindsWhereAServerListens(t *testing.T) {
 
 // TestPodRefusesConnections: once, and what the server does then counts.
 func TestPodRefusesConnections(t *testing.T) {
-	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
+	r := start(t, pod{Command: []string{filepath.Join(built, "fetch"), "offline"}, RunnerCaps: runnerCaps, Timeout: audited, Depth: report.DepthStandard}).decode(t)
 	if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return l.For == report.LaunchRefused && l.Skipped == "" }) {
 		t.Errorf("launches %+v", r.Probe.Runs)
 	}
@@ -161,7 +163,7 @@ func TestPodRefusesConnections(t *testing.T) {
 func TestPodHasStandIns(t *testing.T) {
 	for mode, want := range map[string]report.Verdict{"": report.VerdictPass, "push": report.VerdictFail} {
 		t.Run("mode "+mode, func(t *testing.T) {
-			r := start(t, pod{Command: []string{filepath.Join(built, "devices"), mode}, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited}).decode(t)
+			r := start(t, pod{Command: []string{filepath.Join(built, "devices"), mode}, ServerUID: 1000, RunnerCaps: runnerCaps, Timeout: audited, Depth: report.DepthStandard}).decode(t)
 			if !slices.ContainsFunc(r.Probe.Runs, func(l report.Launch) bool { return slices.Equal(l.StandIns, []string{"adb"}) && l.Skipped == "" }) {
 				t.Errorf("launches %+v, %q", r.Probe.Runs, r.Errors)
 			}

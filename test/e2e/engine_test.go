@@ -27,7 +27,7 @@ func arguments(args ...string) func(*v1alpha1.MCPServerAudit) {
 var _ = Describe("The engine in a Pod", func() {
 	for _, tracer := range []plan.Tracer{plan.TracerStrace, plan.TracerPtrace} {
 		It("reads what is carried off over TLS, by "+string(tracer), func(ctx context.Context) {
-			audit := settled(ctx, newAudit("leaky-go:dev", inFull, arguments("https", "gzip"), sandboxed(tracer, report.NetworkSinkhole)))
+			audit := settled(ctx, newAudit("leaky-go:dev", arguments("https", "gzip"), sandboxed(tracer, report.NetworkSinkhole)))
 
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			report := reportOf(ctx, audit).Spec

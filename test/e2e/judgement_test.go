@@ -38,7 +38,7 @@ var _ = Describe("A server that is judged", func() {
 	})
 
 	It("has a risk, and an honest one has none", func(ctx context.Context) {
-		leaky, honest := newAudit("leaky-node:dev", inFull), newAudit("honest-node:dev", inFull)
+		leaky, honest := newAudit("leaky-node:dev"), newAudit("honest-node:dev")
 		Expect(k8s.Create(ctx, leaky)).To(Succeed())
 		Expect(k8s.Create(ctx, honest)).To(Succeed())
 		awaitVerdict(ctx, leaky)

@@ -86,7 +86,7 @@ var _ = Describe("Where an audit Pod runs", func() {
 })
 
 var _ = Describe("A run namespace that takes no Pod", Serial, func() {
-	It("because its Pod Security level forbids them, is named with the fix", func(ctx context.Context) {
+	It("because its Pod Security level forbids them, is named with the fix and waited for", func(ctx context.Context) {
 		const level = "pod-security.kubernetes.io/enforce"
 		label := func(ctx context.Context, value string) {
 			GinkgoHelper()
@@ -94,14 +94,17 @@ var _ = Describe("A run namespace that takes no Pod", Serial, func() {
 		}
 		label(ctx, "restricted")
 		DeferCleanup(label, "privileged")
-		audit := settled(ctx, newAudit("honest-go:dev"))
-		expectInconclusive(audit, report.ReasonRunNamespaceUnusable, level+"=privileged")
-		label(ctx, "privileged")
-		// The API server takes note of the label somewhat later, also for the specs that follow.
-		Eventually(func() v1alpha1.Verdict {
-			rerun(ctx, audit)
-			return audit.Status.Verdict
-		}).WithContext(ctx).Should(Equal(v1alpha1.VerdictPass))
+
+		audit := newAudit("honest-go:dev")
+		Expect(k8s.Create(ctx, audit)).To(Succeed())
+		await(ctx, audit, func(g Gomega) {
+			auditing := condition(audit, v1alpha1.ConditionAuditing)
+			g.Expect(auditing.Reason).To(Equal(v1alpha1.ReasonRunNamespaceUnusable))
+			g.Expect(auditing.Message).To(ContainSubstring(level + "=privileged"))
+		})
+		label(ctx, "privileged") // of which the API server takes note somewhat later
+		awaitVerdict(ctx, audit)
+		expectPass(audit)
 	})
 
 	It("because its quota is used up, is waited for", func(ctx context.Context) {

@@ -96,7 +96,7 @@ var _ = Describe("The probe in a Pod", func() {
 	}
 
 	It("reaches what only the server's own answers lead to, and says how", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("tickets:dev", inFull))
+		audit := settled(ctx, newAudit("tickets:dev"))
 		Expect(reportOf(ctx, audit).Spec.Outputs).To(ContainElements(
 			said("get_ticket", "TICK-3", "list_tickets", "<IMPORTANT>"),
 			said("service_status", "ledger-sync", "error of tool service_status", "Ignore all previous instructions"),
@@ -146,7 +146,7 @@ var _ = Describe("The probe in a Pod", func() {
 var _ = Describe("A server that turns on its user", func() {
 	for mode, moment := range map[string]string{"session": "Session", "restart": "Restart", "identity": "Identity"} {
 		It("is found in the Pod when the occasion is: "+mode, func(ctx context.Context) {
-			audit := settled(ctx, newAudit("rugpull:dev", inFull, arguments(mode)))
+			audit := settled(ctx, newAudit("rugpull:dev", arguments(mode)))
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			Expect(reportOf(ctx, audit).Spec.Drifts).To(ContainElement(MatchFields(IgnoreExtras, Fields{
 				"Moment": BeEquivalentTo(moment), "Drift": HaveField("Changed", ContainElement("tool format_note")),
@@ -161,7 +161,7 @@ var _ = Describe("A server that turns on its user", func() {
 	})
 
 	It("is not one that offers what the client can do", func(ctx context.Context) {
-		audit := settled(ctx, newAudit("rugpull:dev", inFull, arguments("capabilities")))
+		audit := settled(ctx, newAudit("rugpull:dev", arguments("capabilities")))
 		expectPass(audit)
 		report := reportOf(ctx, audit).Spec
 		Expect(report.Findings).To(BeEmpty())

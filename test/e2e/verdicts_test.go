@@ -43,7 +43,7 @@ func observed(severity, object string, syscalls ...string) OmegaMatcher {
 var _ = Describe("The same tool, declared alike", func() {
 	for _, runtime := range []string{"go", "node", "python"} {
 		It("fails the leaky server in "+runtime+" with the evidence", func(ctx context.Context) {
-			audit := settled(ctx, newAudit("leaky-"+runtime+":dev", inFull))
+			audit := settled(ctx, newAudit("leaky-"+runtime+":dev"))
 
 			Expect(audit.Status.Verdict).To(Equal(v1alpha1.VerdictFail), conditions(audit))
 			ready := condition(audit, v1alpha1.ConditionReady)

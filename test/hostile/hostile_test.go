@@ -132,7 +132,11 @@ func (o outcome) protocol() []string {
 // audit runs the command line on the server.
 func (tc hostile) audit(home string) outcome {
 	limit, call := tc.limits()
-	cmd := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--timeout", limit.String(), "--call-timeout", call.String(),
+	depth := report.DepthQuick
+	if slices.Contains(inFull, tc.mode) {
+		depth = report.DepthStandard
+	}
+	cmd := exec.Command(filepath.Join(built, "mcpaudit"), "run", "--timeout", limit.String(), "--call-timeout", call.String(), "--depth", strings.ToLower(string(depth)),
 		"-o", "json", "--transport", tc.transport(), "--",
 		filepath.Join(built, "server"), tc.mode)
 	var stdout, stderr bytes.Buffer

@@ -45,7 +45,7 @@ func TestL7FetchedCode(t *testing.T) {
 			if _, err := exec.LookPath(tc.command[0]); err != nil {
 				t.Fatalf("%v: hack/install.sh brings it", err)
 			}
-			cmd := exec.Command(filepath.Join(built, "mcpaudit"), slices.Concat([]string{"run", "--network", "allow", "--timeout", "60s", "--rounds", "1", "--fail-on", "never", "-o", "json", "--"}, tc.command, []string{honest})...) // named, the server sees it
+			cmd := exec.Command(filepath.Join(built, "mcpaudit"), slices.Concat([]string{"run", "--depth", "quick", "--network", "allow", "--timeout", "60s", "--rounds", "1", "--fail-on", "never", "-o", "json", "--"}, tc.command, []string{honest})...) // named, the server sees it
 			cmd.Env = append(os.Environ(), "HOME=/home/ellis-test")
 			out, _ := cmd.Output() // the exit code is the verdict's
 			r, err := report.Decode(out)
