@@ -52,7 +52,7 @@ func (in Input) Evaluated() [][2]report.Output {
 // Succeeded returns a function that reports whether an attempt succeeded, and by which effect.
 func (in Input) Succeeded() func(attack.Attempt) (profile.Effect, bool) {
 	in.Attack.sight()
-	left, ran := in.Attack.left(), in.Attack.ran()
+	left, ran := in.Attack.left(), in.Attack.sighted.ran
 	return func(a attack.Attempt) (e profile.Effect, proven bool) {
 		switch a.Family {
 		case attack.Command:

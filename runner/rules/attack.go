@@ -33,15 +33,17 @@ type Attack struct {
 	sighted *sighted
 }
 
-// sighted has statements and requests by the marks in them.
+// sighted has statements and requests by the marks in them, and by number of the attempt the commands that were run, and the
+// files that a shell or a program opened because of an injection.
 type sighted struct {
 	statements map[string][]attack.Statement
 	requests   map[string][]attack.Asking
+	ran        map[int]profile.Effect
 }
 
-// sight finds the marks in statements and requests, once for all attempts: there may be many and long ones.
+// sight finds what attempts led to, once for all: there may be many effects, and many attempts.
 func (a *Attack) sight() {
-	all := &sighted{map[string][]attack.Statement{}, map[string][]attack.Asking{}}
+	all := &sighted{map[string][]attack.Statement{}, map[string][]attack.Asking{}, a.ran()}
 	for _, s := range a.Statements {
 		for _, id := range inputs.Marks([]byte(s.Text)) { // that of an earlier call may stand in the honest value
 			all.statements[id] = append(all.statements[id], s)
@@ -117,8 +119,7 @@ type place struct {
 	number int
 }
 
-// ran returns, by number of the attempt, the commands that were run, and the files that a shell or
-// a program opened because of an injection.
+// ran finds what sighted has by that name.
 func (a Attack) ran() map[int]profile.Effect {
 	all := map[int]profile.Effect{}
 	for _, e := range a.Profile.Effects {

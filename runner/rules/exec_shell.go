@@ -34,7 +34,7 @@ func (in Input) injectedHonestly() []draft {
 
 // injectedByAttack finds commands of attempts that were run.
 func (in Input) injectedByAttack() (all []draft) {
-	ran := in.Attack.ran()
+	ran := in.Attack.sighted.ran
 	for _, a := range in.Attack.Attempts {
 		e, proven := ran[a.Call]
 		if !proven || a.Family != attack.Command {

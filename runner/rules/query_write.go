@@ -59,7 +59,7 @@ func (a Attack) wrote(try attack.Attempt) (attack.Statement, bool) {
 			return s, true
 		}
 	}
-	e, opened := a.ran()[try.Call]
+	e, opened := a.sighted.ran[try.Call]
 	if try.Family != attack.Write || !opened || e.Kind != profile.KindWrite {
 		return attack.Statement{}, false
 	}
