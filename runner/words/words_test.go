@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 // A set is the same from a list and from a text; a list may have words with blanks.
@@ -22,6 +23,19 @@ func TestSet(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// TestKeysComeOnce: Read would keep the last of several.
+func TestKeysComeOnce(t *testing.T) {
+	for name := range All() {
+		text, err := files.ReadFile(name + ".yaml")
+		if err == nil {
+			_, err = yaml.YAMLToJSONStrict(text)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
