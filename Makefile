@@ -6,8 +6,11 @@ SHELL := /bin/bash
 
 # What takes long to build lies here, outside the tree, keyed by version.
 export MCPAUDIT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mcpaudit
+# A script that stands for python3 (of pyenv or asdf, in a directory "shims") starts dozens of programs first, and tests
+# trace each start of a server: they use the interpreter itself.
+PYTHON := $(shell [[ "$$(command -v python3)" != */shims/* ]] || python3 -c 'import os, sys; print(os.path.dirname(sys.executable) + ":")')
 # hack/install.sh puts a Go toolchain here when the machine has none.
-export PATH := $(MCPAUDIT_CACHE)/go/bin:$(PATH)
+export PATH := $(MCPAUDIT_CACHE)/go/bin:$(PYTHON)$(PATH)
 # One way to compile everything, so that nothing is compiled twice; `make lint` does what -vet=off leaves out.
 export CGO_ENABLED ?= 0
 export GOFLAGS ?= -buildvcs=false -trimpath -vet=off -ldflags=-w
