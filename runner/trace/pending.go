@@ -99,44 +99,73 @@ func descendants(root int) []int {
 	return all[:min(len(all), maxWatched)]
 }
 
-// company remembers the processes of our own program that had no children: they only stand beside the server, and to look
-// for their children after each call would take longer than all the rest.
-type company map[int]bool
+// company remembers the processes of our own program: the children of those of their threads that have some, by the file in
+// /proc. Our program starts nothing while the server runs, so that other threads get children only when these lose theirs.
+// To look at all threads of all our processes after each call would take longer than all the rest.
+type company map[int]map[string]string
 
 // others returns the processes below root that run another program than our own, about maxWatched at most.
 func (c company) others(root int, self os.FileInfo) (all []int) {
 	for queue := []int{root}; len(queue) > 0 && len(all) < maxWatched; queue = queue[1:] {
 		pid := queue[0]
 		exe, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
-		ours := err == nil && os.SameFile(exe, self)
-		if !ours {
-			all = append(all, pid)
-			delete(c, pid)
-		}
-		if c[pid] {
+		if err == nil && os.SameFile(exe, self) {
+			queue = append(queue, c.childrenOf(pid)...)
 			continue
 		}
-		children := childrenOf(pid)
-		queue = append(queue, children...)
-		if ours && len(children) == 0 {
-			c[pid] = true
-		}
+		all = append(all, pid)
+		delete(c, pid)
+		queue = append(queue, childrenOf(pid)...)
 	}
 	return all
 }
 
+// childrenOf returns the children of a process of our own program.
+func (c company) childrenOf(pid int) []int {
+	threads, known := c[pid]
+	for file, children := range threads {
+		now, err := os.ReadFile(file)
+		if known = err == nil && string(now) == children; !known {
+			break
+		}
+	}
+	if !known {
+		threads = parents(pid)
+		if first := childrenFile(pid, strconv.Itoa(pid)); len(threads) > 0 && threads[first] == "" {
+			threads[first] = "" // the first thread of an init gets the orphans
+		}
+		c[pid] = threads
+	}
+	return pids(threads)
+}
+
 // childrenOf returns the children of all threads of a process; none if it has ended.
-func childrenOf(pid int) (all []int) {
+func childrenOf(pid int) []int { return pids(parents(pid)) }
+
+// childrenFile lists the children of a thread (proc_tid_children(5)).
+func childrenFile(pid int, thread string) string {
+	return fmt.Sprintf("/proc/%d/task/%s/children", pid, thread)
+}
+
+// parents returns the children of the threads of a process that have some, by the file that lists them.
+func parents(pid int) map[string]string {
+	found := map[string]string{}
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
-		return nil
+		return found
 	}
 	for _, t := range tasks {
-		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
-		if err != nil {
-			continue
+		file := childrenFile(pid, t.Name())
+		if children, err := os.ReadFile(file); err == nil && len(children) > 0 {
+			found[file] = string(children)
 		}
-		for word := range strings.FieldsSeq(string(children)) {
+	}
+	return found
+}
+
+func pids(threads map[string]string) (all []int) {
+	for _, children := range threads {
+		for word := range strings.FieldsSeq(children) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				all = append(all, pid)
 			}

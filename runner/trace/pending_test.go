@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -70,13 +71,32 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
-// TestCompany: processes of our own program are left out; one that had no children is not asked for them again, unless it
-// has become another program.
+// TestCompany: processes of our own program are left out. The children of one are known until they change, and those of one
+// without any for good, unless it has become another program.
 func TestCompany(t *testing.T) {
 	self, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, second := waiting(t), waiting(t)
+	ours, childless := os.Getpid(), map[string]string{}
+	outdated := map[string]string{childrenFile(ours, strconv.Itoa(ours)): "1 "}
+	for name, known := range map[string]company{"new": {}, "remembered as one of ours": {first: childless}, "with other children": {ours: outdated}} {
+		for range 2 {
+			all := known.others(ours, self)
+			if slices.Sort(all); !slices.Equal(all, []int{first, second}) || known[first] != nil || len(known[ours]) == 0 {
+				t.Errorf("%s: %v, want %d and %d; remembered %v", name, all, first, second, known)
+			}
+		}
+	}
+	if all := (company{ours: childless}).others(ours, self); len(all) > 0 {
+		t.Errorf("%v of one of ours without children", all)
+	}
+}
+
+// waiting starts a program that waits until the end of the test.
+func waiting(t *testing.T) int {
+	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "read line")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -85,14 +105,11 @@ func TestCompany(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	pid := cmd.Process.Pid
-	for name, known := range map[string]company{"new": {}, "remembered as one of ours": {pid: true}} {
-		if all := known.others(os.Getpid(), self); !slices.Equal(all, []int{pid}) || known[pid] || known[os.Getpid()] {
-			t.Errorf("%s: %v, remembered %v", name, all, known)
-		}
-	}
-	_ = stdin.Close()
-	_ = cmd.Wait() // read fails at the end of its input
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait() // read fails at the end of its input
+	})
+	return cmd.Process.Pid
 }
 
 // TestPendingAtWork: an always busy server may have a timer; one that waits for its input has
