@@ -85,8 +85,8 @@ lint: ## Lint Go, the import rules and the shell scripts.
 	shellcheck -x -P SCRIPTDIR hack/*.sh hack/cluster/*.sh .ci/run
 
 .PHONY: test-unit
-test-unit: ## Run the tests that need no cluster (audits mostly wait, so that more of them than there are CPUs run beside each other).
-	go test -count=1 -timeout 60m -parallel 6 ./...
+test-unit: ## Run the tests that need no cluster (audits mostly wait: more packages and audits than there are CPUs run beside each other).
+	go test -count=1 -timeout 60m -p 3 -parallel 6 ./...
 	go -C test/containerd test ./...
 
 .PHONY: test-conformance

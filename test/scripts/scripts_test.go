@@ -23,7 +23,7 @@ import (
 )
 
 // atOnce is the number of stories that run at a time: they mostly wait.
-const atOnce = "5"
+const atOnce = "7"
 
 // built is the directory of the programs.
 var built string
