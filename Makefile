@@ -39,7 +39,7 @@ demo: install ## Audit a leaky and an honest MCP server on a real cluster (KUBEC
 .PHONY: build
 build: ## Build the command line, the manager and the runner into bin/.
 	@mkdir -p bin
-	go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
 	@ln -sf mcpaudit bin/kubectl-mcpaudit && ln -sf mcpaudit bin/kubectl_complete-mcpaudit
 
 .PHONY: install
