@@ -257,6 +257,17 @@ func list(v any, most int) []any {
 	return members[:min(len(members), most)]
 }
 
+// texts returns a list of texts; false for any other value.
+func texts(v any) (all []string, ok bool) {
+	for _, each := range list(v, maxFields) {
+		if text, is := each.(string); is {
+			all = append(all, text)
+		}
+	}
+	_, ok = v.([]any)
+	return all, ok
+}
+
 // canonical is a value as text, to compare by; numbers as they are written.
 func canonical(v any) string {
 	text, _ := json.Marshal(v)
