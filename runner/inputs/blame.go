@@ -3,6 +3,8 @@ package inputs
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
@@ -125,22 +127,26 @@ func informative(text string) bool {
 }
 
 // speaksOf reports whether a text contains another as whole words.
-func speaksOf(text, part string) bool {
-	for {
-		before, after, has := strings.Cut(text, part)
-		if !has {
-			return false
+func speaksOf(text, part string) bool { return indexWord(text, part) >= 0 }
+
+// indexWord returns where a text first contains another as whole words; -1 for nowhere.
+func indexWord(text, part string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], part)
+		if at < 0 || part == "" {
+			return -1
 		}
-		if !endsWord(before) && !beginsWord(after) {
-			return true
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(part):])
+		if !isWord(before) && !isWord(after) {
+			return at
 		}
-		text = after
+		from = at + 1
 	}
 }
 
-func endsWord(text string) bool   { return text != "" && isWord(text[len(text)-1]) }
-func beginsWord(text string) bool { return text != "" && isWord(text[0]) }
-
-func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+// isWord reports whether a letter joins words: those of Chinese and Japanese have no blanks between them.
+func isWord(r rune) bool {
+	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

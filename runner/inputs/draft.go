@@ -137,20 +137,20 @@ func (d *draft) score(w way, preferred string) (score int) {
 }
 
 func (d *draft) object(n *node, depth int) any {
-	out := map[string]any{}
+	out, forced, ties := map[string]any{}, map[string]bool{}, d.form.ties(n)
 	most, limited := integer(n.s["maxProperties"])
-	forced := map[string]bool{}
+	fields := d.ranked(n, ties)
 	for range 4 { // an added property can require another
-		for _, f := range n.fields {
+		for _, f := range fields {
 			if _, done := out[f.name]; done || limited && !f.required && len(out) >= most {
 				continue
 			}
-			if (forced[f.name] || d.include(n, f, depth)) && d.spend(16+len(f.name)) {
+			if (forced[f.name] || d.include(n, f) && !d.barred(n, f, ties, out)) && d.spend(16+len(f.name)) {
 				out[f.name] = d.property(f, depth)
 				d.taken.add(f.present)
 			}
 		}
-		if !d.depend(n, out, forced) {
+		if !d.depend(n, ties, out, forced) {
 			break
 		}
 	}
@@ -166,22 +166,16 @@ func (d *draft) object(n *node, depth int) any {
 	return out
 }
 
-// depend forces the properties that the present ones require, and enough for
-// minProperties.
-func (d *draft) depend(n *node, out map[string]any, forced map[string]bool) (more bool) {
+// depend forces the properties that constraints ask for, and enough for minProperties.
+func (d *draft) depend(n *node, ties []tie, out map[string]any, forced map[string]bool) (more bool) {
 	force := func(name string) {
 		if _, done := out[name]; !done && !forced[name] {
 			forced[name], more = true, true
 		}
 	}
-	for _, keyword := range []string{"dependentRequired", "dependencies"} {
-		dependencies, _ := n.s[keyword].(map[string]any)
-		for name := range out {
-			for _, wanted := range list(dependencies[name], maxFields) {
-				if wanted, ok := wanted.(string); ok {
-					force(wanted)
-				}
-			}
+	for _, t := range ties {
+		for _, name := range d.missing(n, t, ties, out) {
+			force(name)
 		}
 	}
 	if least, _ := integer(n.s["minProperties"]); len(out) < least {
@@ -205,30 +199,21 @@ func (d *draft) property(f field, depth int) any {
 }
 
 // include reports whether a property is given.
-func (d *draft) include(n *node, f field, depth int) bool {
-	if known := d.form.lessons[f.node.at]; f.required || known != nil && known.given {
-		return true
-	}
-	here := only(f.present)
-	here.join(f.node.below)
-	_, given := d.form.given[f.name]
+func (d *draft) include(n *node, f field) bool {
 	switch {
-	case depth == 0 && given, d.aims(here):
+	case f.required, d.insists(n, f):
 		return true
 	case d.aim >= 0 && d.aim == f.absent:
 		return false
 	case d.random != nil:
 		return d.random.IntN(2) == 0
 	}
-	return d.wants(n, f, here)
+	return d.wants(f)
 }
 
-// wants reports whether the shape gives an optional property; here are the branches
-// that it takes.
-func (d *draft) wants(n *node, f field, here set) bool {
+// wants reports whether the shape gives an optional property.
+func (d *draft) wants(f field) bool {
 	switch d.shape {
-	case ShapeOne:
-		return n.at == "" && f.name == d.only
 	case ShapeHarvested:
 		return d.hasUntried(f.node)
 	case ShapeInjection: // what is required will do, if that has a text
@@ -236,7 +221,7 @@ func (d *draft) wants(n *node, f field, here set) bool {
 	case ShapeOutside:
 		return d.form.hasPath(f.node)
 	case ShapeAll:
-		return d.fresh(here) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
+		return d.fresh(f.here()) > 0 || !d.form.reachable.has(f.absent) || d.form.sent.has(f.absent) || d.aim < 0
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -108,10 +109,17 @@ func (f *Form) missKeys(text string) {
 		for _, n := range f.tree.maps() {
 			if l := f.lesson(n.at); l != nil && !f.members[key] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
 				l.keys = append(slices.Clip(l.keys), key)
-				l.given, f.repair = true, true
+				f.require(n)
 			}
 		}
 	}
+}
+
+// require has a place filled in from now on.
+func (f *Form) require(n *node) {
+	at, name := path.Split(n.at)
+	f.learnTie(strings.TrimSuffix(at, "/"), need(condition{}, name))
+	f.repair = true
 }
 
 // lacksEntries matches errors about an empty object.
@@ -127,7 +135,8 @@ func (f *Form) missEntries(text string) {
 			return
 		}
 		if l := f.lesson(each.node.at); l != nil && len(l.keys) == 0 {
-			l.keys, l.given, f.repair = []string{describedKey(each.node)}, true, true
+			l.keys = []string{describedKey(each.node)}
+			f.require(each.node)
 		}
 	})
 }

@@ -81,6 +81,9 @@ type Form struct {
 	// lessons hold what refusals taught, by place. repair: something was learned since
 	// the last call; repairs counts the calls for that.
 	lessons map[string]*lesson
+	// objects are the properties that texts may tie, told the ties that they told, by place.
+	objects []*members
+	told    map[string][]tie
 	// refused is the call that the next one repairs; nil for another.
 	repair  bool
 	repairs int
@@ -106,12 +109,13 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 
 func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, allowance: 4 * budget}}
-	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, followed: map[string]string{}}
+	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, told: map[string][]tie{}, followed: map[string]string{}}
 	f.given, _ = Decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole, f.members = f.tree.texts() == 1, map[string]bool{}
 	f.tree.each(func(each field) { f.members[each.name] = true })
 	f.cut = b.branches.cut
+	f.readDescriptions()
 	f.explore()
 	f.ones = f.tree.optional()
 	f.requiresText = slices.ContainsFunc(f.outermost(), func(each field) bool { return each.required && each.node.textual() })

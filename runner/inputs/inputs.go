@@ -28,6 +28,12 @@
 // branches, 64 properties in one object, 16 alternatives in one place and 1024
 // places. One that has more never has all of its branches done.
 //
+// # Constraints
+//
+// Which properties go together is a list of ties: of some names, so many have to be given, and so many may be,
+// perhaps only where another property has a value. They come from the schema (oneOf and anyOf of required, not,
+// dependentRequired, if), from descriptions and from refusals, and are applied where an object is made.
+//
 // # Marks
 //
 // Hosts, paths, ids and texts that are made up carry the Mark of their call. What is

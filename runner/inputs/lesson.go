@@ -16,8 +16,6 @@ type lesson struct {
 	endings []string
 	// absent: the made-up name does not exist but must; present: the name exists but must be new.
 	absent, present bool
-	// given: the optional value has to be given.
-	given bool
 	// dirs are the directories where a path has to be.
 	dirs []string
 	// path: the text must be a path, whatever its name; file, folder, repository: the path
@@ -99,7 +97,7 @@ func (f *Form) Refused(c Case, text string) {
 	if len(c.named(text)) == 0 {
 		text = unescaped(text)
 	}
-	f.miss(c, text)
+	f.readRefusal(c, text)
 	f.missKeys(text)
 	f.missEntries(text)
 	blamed, offered := c.blamed(text), c.offered(text)
@@ -114,32 +112,8 @@ func (f *Form) Refused(c Case, text string) {
 	}
 }
 
-// miss learns which optional property an error asks for: the first in each line, because
-// several are mostly alternatives.
-func (f *Form) miss(c Case, text string) {
-	for line := range strings.Lines(head(text, maxLength)) {
-		if !missing.MatchString(line) {
-			continue
-		}
-		first := len(line)
-		var wanted *lesson
-		f.tree.each(func(each field) {
-			at := strings.Index(line, each.name)
-			if each.name == "" || each.required || c.taken.has(each.present) || at < 0 || at >= first || !speaksOf(line, each.name) {
-				return
-			}
-			if l := f.lesson(each.node.at); l != nil {
-				first, wanted = at, l
-			}
-		})
-		if wanted != nil && !wanted.given {
-			wanted.given, f.repair = true, true
-		}
-	}
-}
-
 // missing matches errors that ask for a missing value.
-var missing = lazyregexp.New(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)`)
+var missing = lazyregexp.New(`(?i)\b(?:required|missing|must (?:be )?(?:provide|specif|given|set|supplied)|(?:provide|specify|supply|give|pass|set)|needs?|expected|at least one of|is not set)|` + inOtherWords)
 
 // lesson returns the lesson of a place; nil if there are too many.
 func (f *Form) lesson(at string) *lesson {

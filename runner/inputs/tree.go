@@ -30,6 +30,8 @@ type node struct {
 	empty, filled int
 	// below are the branches here and further in.
 	below set
+	// ties are the constraints that the schema has between the fields.
+	ties []tie
 }
 
 // way is one of several to fill a place: with a value, or as another node says.
@@ -94,6 +96,7 @@ func (b *builder) build(schema any, p place) *node {
 	if !b.values(n) && !b.alternatives(n, p) {
 		switch n.kind {
 		case "object":
+			n.ties = b.tied(schema, 0)
 			b.object(n, p)
 		case "array":
 			b.array(n, p)
