@@ -3,8 +3,10 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // values are the arguments of a call, as a server reads them.
@@ -94,6 +96,32 @@ func when(name string, value any, then guard) guard {
 	}
 }
 
+// matches refuses a text that does not match; %s in the refusal is the text.
+func matches(name, pattern, refusal string) guard {
+	form := regexp.MustCompile(pattern)
+	return func(v values) string {
+		if text, is := v[name].(string); is && !form.MatchString(text) {
+			return strings.ReplaceAll(refusal, "%s", text)
+		}
+		return ""
+	}
+}
+
+// later refuses a date that is not after another; %s is the date. An empty name is the day of the test.
+func later(name, than, refusal string) guard {
+	return func(v values) string {
+		text, is := v[name].(string)
+		before := "2026-11-30"
+		if than != "" {
+			before, _ = v[than].(string)
+		}
+		if is && text <= before {
+			return strings.ReplaceAll(refusal, "%s", text)
+		}
+		return ""
+	}
+}
+
 // zod3 is an error of the TypeScript SDK for zod 3, zod4 that of its later versions, pydantic that of FastMCP.
 func zod3(path, code, message string) string {
 	return fmt.Sprintf(`MCP error -32602: Invalid arguments for tool t: [`+"\n"+`  {"code": "%s", "message": %q, "path": [%s]}`+"\n]", code, message, path)
@@ -114,6 +142,7 @@ const (
 	startAndEnd   = `{"properties":{"calendar":{"type":"string"},"start":{"type":"string"},"end":{"type":"string"}},"required":["calendar"]}`
 	actions       = `{"properties":{"action":{"type":"string","enum":["create","delete","list"]},"title":{"type":"string"},"body":{"type":"string"},"id":{"type":"string"}},"required":["action"]}`
 	flags         = `{"properties":{"pattern":{"type":"string"},"include":{"type":"array","items":{"type":"string"}},"exclude":{"type":"array","items":{"type":"string"}}},"required":["pattern"]}`
+	dates         = `{"properties":{"start_date":{"type":"string","format":"date"},"end_date":{"type":"string","format":"date"}},"required":["start_date","end_date"]}`
 )
 
 // Tools in the style of published ones accept a call of each kind that they have after few refusals. first is how
@@ -214,6 +243,35 @@ func TestToolsAcceptCalls(t *testing.T) {
 				return all("bad", "offset")(v) + strings.Repeat("lines is not allowed", v.has("lines"))
 			})(v)
 		}, 1, "lines offset"},
+		// What a value has to be like.
+		"after, hand-written": {"", dates, later("end_date", "start_date", "end_date must be after start_date"), 1, "start_date end_date"},
+		"in the future": {"", `{"properties":{"when":{"type":"string","description":"When to remind"}},"required":["when"]}`, func(v values) string {
+			if _, err := time.Parse(time.RFC3339, fmt.Sprint(v["when"])); err != nil {
+				return "expected ISO 8601 date in the future"
+			}
+			return later("when", "", "expected ISO 8601 date in the future")(v)
+		}, 2, "when"},
+		"a past date":         {"", `{"properties":{"due_date":{"type":"string","format":"date"}},"required":["due_date"]}`, later("due_date", "", "due_date: %s is in the past"), 2, "due_date"},
+		"a date, pydantic":    {"", `{"properties":{"begin":{"type":"string"}},"required":["begin"]}`, matches("begin", `^\d{4}-\d\d-\d\d`, "1 validation error for tArguments\nbegin\n  Input should be a valid date or datetime, invalid character in year [type=date_from_datetime_parsing, input_value='%s', input_type=str]"), 2, "begin"},
+		"a format, ajv":       {"", `{"properties":{"day_of":{"type":"string"}},"required":["day_of"]}`, matches("day_of", `^\d{4}-\d\d-\d\d$`, `data/day_of must match format "date"`), 2, "day_of"},
+		"a UUID, zod 4":       {"", `{"properties":{"run":{"type":"string"}},"required":["run"]}`, matches("run", `^[0-9a-f]{8}-`, zod4(`"run"`, "Invalid UUID")), 2, "run"},
+		"a pattern, ajv":      {"", `{"properties":{"sku":{"type":"string"}},"required":["sku"]}`, matches("sku", `^[A-Z]{3}-[0-9]{4}$`, `data/sku must match pattern "^[A-Z]{3}-[0-9]{4}$"`), 2, "sku"},
+		"a pattern, pydantic": {"", `{"properties":{"sku":{"type":"string"}},"required":["sku"]}`, matches("sku", `^[A-Z]{3}-\d{4}$`, "1 validation error for tArguments\nsku\n  String should match pattern '^[A-Z]{3}-\\d{4}$' [type=string_pattern_mismatch, input_value='%s', input_type=str]"), 2, "sku"},
+		"a pattern, zod":      {"", `{"properties":{"sku":{"type":"string"}},"required":["sku"]}`, matches("sku", `^[A-Z]{3}-\d{4}$`, zod4(`"sku"`, `Invalid string: must match pattern /^[A-Z]{3}-\d{4}$/`)), 2, "sku"},
+		"supported values":    {"", `{"properties":{"unit":{"type":"string"}},"required":["unit"]}`, matches("unit", `^(celsius|kelvin)$`, "unsupported value '%s' for unit; supported: celsius, kelvin"), 2, "unit"},
+		"an option, zod 4":    {"", `{"properties":{"unit":{"type":"string"}},"required":["unit"]}`, matches("unit", `^(celsius|kelvin)$`, `MCP error -32602: Input validation error: [{"code":"invalid_value","values":["celsius","kelvin"],"path":["unit"],"message":"Invalid option: expected one of \"celsius\"|\"kelvin\""}]`), 2, "unit"},
+		"at least two items": {"", `{"properties":{"points":{"type":"array","items":{"type":"string"}}},"required":["points"]}`, func(v values) string {
+			if list, _ := v["points"].([]any); len(list) < 2 {
+				return "points: at least 2 items are required"
+			}
+			return ""
+		}, 2, "points"},
+		"at least three items, pydantic": {"", `{"properties":{"points":{"type":"array","items":{"type":"number"}}},"required":["points"]}`, func(v values) string {
+			if list, _ := v["points"].([]any); len(list) < 3 {
+				return "1 validation error for tArguments\npoints\n  List should have at least 3 items after validation, not 1 [type=too_short, input_value=[1], input_type=list]"
+			}
+			return ""
+		}, 2, "points"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := NewForm(json.RawMessage(tc.schema), Options{About: "t", Said: tc.said, Dir: "/home/audit"})

@@ -123,7 +123,7 @@ func closest(found []placed, distance func(value string) int) (kept []placed) {
 
 // informative reports whether an error says something about a value that it does not name.
 func informative(text string) bool {
-	return ending.MatchString(text) || absent.MatchString(text) || present.MatchString(text) || outside.MatchString(text)
+	return asksForm(text) || ending.MatchString(text) || absent.MatchString(text) || present.MatchString(text) || outside.MatchString(text)
 }
 
 // speaksOf reports whether a text contains another as whole words.

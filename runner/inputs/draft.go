@@ -255,9 +255,10 @@ func (d *draft) array(n *node, depth int) any {
 
 // lengths returns the least and the greatest number of items; false for an empty array.
 func (d *draft) lengths(n *node) (least, most int, ok bool) {
-	least, _ = integer(n.s["minItems"])
+	s := d.form.amended(n)
+	least, _ = integer(s["minItems"])
 	least, most = min(least, maxItems), maxItems
-	if limit, limited := integer(n.s["maxItems"]); limited {
+	if limit, limited := integer(s["maxItems"]); limited {
 		most = min(most, limit)
 	}
 	if n.items == nil && n.s["items"] == false {

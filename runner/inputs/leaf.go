@@ -209,7 +209,7 @@ func (f *Form) collect(n *node, known *leaf, pool *Pool) []candidate {
 func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 	var kept []candidate
 	known := map[string]int{}
-	c := checker{resolver: resolver{root: f.root, allowance: budget}, short: no}
+	c, s := checker{resolver: resolver{root: f.root, allowance: budget}, short: no}, f.amended(n)
 	for _, each := range candidates {
 		if text, is := each.value.(string); is && (n.kind == "integer" || n.kind == "number") {
 			if !isNumber(text) {
@@ -225,7 +225,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.lessons[n.at].refuses(each.value) || c.check(n.s, each.value, 0) == no {
+		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.lessons[n.at].refuses(each.value) || c.check(s, each.value, 0) == no {
 			continue
 		}
 		known[key] = len(kept)
@@ -265,7 +265,7 @@ func (d *draft) madeUp(n *node) any {
 	case "number":
 		return number(n.s, n.name, false)
 	}
-	text := d.fit(n.s, d.plausible(n))
+	text := d.fit(d.form.amended(n), d.plausible(n))
 	if l := d.form.lessons[n.at]; l != nil && l.letters && text == d.mark.ID() {
 		text = d.mark.Name()
 	}

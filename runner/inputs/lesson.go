@@ -21,6 +21,9 @@ type lesson struct {
 	// path: the text must be a path, whatever its name; file, folder, repository: the path
 	// must be that of a file, a directory, a Git repository.
 	path, file, folder, repository bool
+	// amended are keywords that its schema lacks; later: its date has to be after another, or after today.
+	amended map[string]any
+	later   bool
 	// absolute counts the refusals of absolute paths, perhaps because they are absolute.
 	absolute int
 	// rooted: an error asked for an absolute path.
@@ -98,6 +101,7 @@ func (f *Form) Refused(c Case, text string) {
 		text = unescaped(text)
 	}
 	f.readRefusal(c, text)
+	f.readSizes(text)
 	f.missKeys(text)
 	f.missEntries(text)
 	blamed, offered := c.blamed(text), c.offered(text)
@@ -135,6 +139,7 @@ func (f *Form) learn(p placed, text string, offered []string) {
 	l.offer(f.offersFor(p, text, offered))
 	said := lineWith(text, p.value)
 	l.note(said)
+	l.amend(said)
 	f.options.Ways.wants(p.name, l.endings)
 	if noSuchFile.MatchString(said) && !Commands(p.name) && quotesIt(said, p.value) {
 		l.path = true // the value was opened as it is: joined to a directory, the error would name that too
@@ -193,7 +198,7 @@ func (l *lesson) note(said string) {
 }
 
 func (l *lesson) differs(before lesson) bool {
-	return l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
+	return canonical(l.amended) != canonical(before.amended) || l.later != before.later || l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
 		l.path != before.path || l.absolute != before.absolute || l.rooted != before.rooted || l.web != before.web || l.repository != before.repository ||
 		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }

@@ -34,7 +34,7 @@ func formatted(format string, m Mark) (string, bool) {
 
 // formats has those that point nowhere.
 var formats = map[string]string{
-	"date-time": "2026-01-15T09:30:00Z", "date": "2026-01-15", "time": "09:30:00Z", "duration": "PT1H",
+	"date-time": madeDay + "T09:30:00Z", "date": madeDay, "time": "09:30:00Z", "duration": "PT1H",
 	"json-pointer": "/notes", "relative-json-pointer": "0", "regex": "note", "byte": "bm90ZQ==",
 }
 
@@ -109,8 +109,8 @@ var hints = []hint{
 	{[]string{"uuid", "guid"}, "\x00uuid"},
 	{[]string{"number", "count", "limit", "page", "size"}, "1"},
 	{[]string{"timezone", "tz"}, "UTC"},
-	{[]string{"datetime", "timestamp"}, "2026-01-15T09:30:00Z"},
-	{[]string{"date", "day", "since", "until"}, "2026-01-15"},
+	{[]string{"datetime", "timestamp"}, madeDay + "T09:30:00Z"},
+	{[]string{"date", "day", "since", "until"}, madeDay},
 	{[]string{"time"}, "09:30"},
 	{[]string{"sheet", "worksheet", "sheetname"}, "Sheet1"},
 	{[]string{"cell", "cells"}, "A1"},
@@ -139,9 +139,9 @@ var hints = []hint{
 
 // plausible makes up a text for a place.
 func (d *draft) plausible(n *node) string {
-	format, _ := n.s["format"].(string)
+	format, _ := d.form.amended(n)["format"].(string)
 	if value, ok := formatted(format, d.mark); ok {
-		return d.page(n, value)
+		return d.form.dated(n, d.page(n, value))
 	}
 	if n.s["contentEncoding"] == "base64" {
 		content, ok := d.form.content(n)
@@ -172,7 +172,7 @@ func (d *draft) plausible(n *node) string {
 		words = words[last:]
 	}
 	if value, ok := valueFor(words, hints); ok {
-		return strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(value)
+		return d.form.dated(n, strings.NewReplacer("\x00id", d.mark.ID(), "\x00uuid", d.mark.UUID()).Replace(value))
 	}
 	if saysName(n) {
 		return d.mark.ID()
@@ -200,7 +200,7 @@ func (f *Form) settled(n *node) bool {
 }
 
 // notations are the values of the hints that are in one.
-var notations = map[string]bool{"UTC": true, "2026-01-15T09:30:00Z": true, "2026-01-15": true, "09:30": true, "Sheet1": true, "A1": true, "A1:B2": true, "A": true, "1 + 1": true}
+var notations = map[string]bool{"UTC": true, madeDay + "T09:30:00Z": true, madeDay: true, "09:30": true, "Sheet1": true, "A1": true, "A1:B2": true, "A": true, "1 + 1": true}
 
 // isPath reports whether a place asks for a path, isDirectory whether for one of a
 // directory. Where a parameter does not say, its description, the name of the tool or a
