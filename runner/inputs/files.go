@@ -1,6 +1,11 @@
 package inputs
 
 import (
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -59,9 +64,9 @@ func documents() []File {
 		{"pdf", portable(), true},
 		{"db", sqlite(), true},
 		{"ipynb", []byte(notebook), true},
-		{"png", pngPicture(), true},
-		{"jpg", jpegPicture(), false},
-		{"gif", gifPicture(), false},
+		{"png", picture(png.Encode), true},
+		{"jpg", picture(func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }), false},
+		{"gif", picture(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), false},
 		{"svg", []byte(drawn), false},
 		{"wav", sound(), false},
 		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
 )
 
@@ -21,14 +18,6 @@ func picture(encode func(io.Writer, image.Image) error) []byte {
 	var all bytes.Buffer
 	_ = encode(&all, m) // to memory: no error
 	return all.Bytes()
-}
-
-func pngPicture() []byte { return picture(png.Encode) }
-func jpegPicture() []byte {
-	return picture(func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
-}
-func gifPicture() []byte {
-	return picture(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
 }
 
 // sound returns a tenth of a second of silence, as a RIFF WAVE file of 8 kHz with 8 bits.
