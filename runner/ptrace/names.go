@@ -55,6 +55,10 @@ var (
 		{unix.MFD_CLOEXEC, "MFD_CLOEXEC"}, {unix.MFD_ALLOW_SEALING, "MFD_ALLOW_SEALING"}, {unix.MFD_HUGETLB, "MFD_HUGETLB"},
 		{unix.MFD_NOEXEC_SEAL, "MFD_NOEXEC_SEAL"}, {unix.MFD_EXEC, "MFD_EXEC"},
 	}
+	messageBits = []named{
+		{unix.MSG_OOB, "MSG_OOB"}, {unix.MSG_PEEK, "MSG_PEEK"}, {unix.MSG_DONTWAIT, "MSG_DONTWAIT"}, {unix.MSG_WAITALL, "MSG_WAITALL"},
+		{unix.MSG_NOSIGNAL, "MSG_NOSIGNAL"}, {unix.MSG_MORE, "MSG_MORE"}, {unix.MSG_FASTOPEN, "MSG_FASTOPEN"},
+	}
 	socketBits = []named{{unix.SOCK_CLOEXEC, "SOCK_CLOEXEC"}, {unix.SOCK_NONBLOCK, "SOCK_NONBLOCK"}}
 )
 

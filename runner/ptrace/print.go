@@ -167,7 +167,7 @@ func (p *printer) flags(b []byte, k *task, i int, kind syscalls.Arg) []byte {
 var (
 	bitNames = map[syscalls.Arg][]named{
 		syscalls.RenameFlags: renameBits, syscalls.AtFlags: atBits, syscalls.Protection: protectionBits,
-		syscalls.SeccompFlags: seccompBits, syscalls.MemfdFlags: memfdBits,
+		syscalls.SeccompFlags: seccompBits, syscalls.MemfdFlags: memfdBits, syscalls.MessageFlags: messageBits,
 	}
 	numberNames = map[syscalls.Arg][]named{
 		syscalls.Domain: domains, syscalls.PrctlOption: prctlOptions, syscalls.SeccompOperation: seccompOperations,
@@ -178,7 +178,7 @@ var (
 // option appends the first value of a prctl, which means what the option says.
 func (p *printer) option(b []byte, k *task) []byte {
 	v := k.arguments[1]
-	switch int(k.arguments[0]) { //nolint:gosec // an int of the kernel's
+	switch int32(k.arguments[0]) { //nolint:gosec // an int of the kernel's
 	case unix.PR_SET_DUMPABLE:
 		return appendName(b, v, dumpable)
 	case unix.PR_SET_SECCOMP:

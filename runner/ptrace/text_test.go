@@ -56,6 +56,8 @@ func TestFlags(t *testing.T) {
 		{appendClone(nil, unix.CLONE_THREAD, 0), "child_stack=NULL, flags=CLONE_THREAD"},
 		{appendBits(nil, unix.CLONE_NEWTIME|unix.CLONE_NEWNS, namespaceBits, true), "CLONE_NEWTIME|CLONE_NEWNS"},
 		{appendBits(nil, 0, atBits, true), "0"},
+		{appendBits(nil, unix.MSG_PEEK|unix.MSG_DONTWAIT, messageBits, true), "MSG_PEEK|MSG_DONTWAIT"},
+		{(&printer{}).option(nil, &task{arguments: [6]uint64{1<<32 | unix.PR_SET_DUMPABLE}}), "SUID_DUMP_DISABLE"},
 		{appendName(nil, 99, domains), "0x63"},
 		{appendSignal(nil, 9), "SIGKILL"},
 		{appendSignal(nil, 0), "0"},

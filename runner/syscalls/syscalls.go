@@ -165,6 +165,7 @@ const (
 	PtraceRequest
 	MemfdFlags
 	KeyctlOperation
+	MessageFlags
 )
 
 // Out reports whether an argument is known only when the call has returned.

@@ -137,12 +137,12 @@ var Table = []Call{
 	{Name: "accept", AMD64: 43, ARM64: 202, Args: Args{Descriptor, SocketAddrOut, Pointer}, Op: Accept, Returns: NewFile, Family: listening},
 	{Name: "accept4", AMD64: 288, ARM64: 242, Args: Args{Descriptor, SocketAddrOut, Pointer, Hex}, Op: Accept, Returns: NewFile, Family: listening},
 	{Name: "socketpair", AMD64: 53, ARM64: 199, Args: Args{Domain, SocketType, Decimal, PairOut}, Op: Pair, Family: pairs},
-	{Name: "sendto", AMD64: 44, ARM64: 206, Args: Args{Descriptor, Buffer, Long, Hex, SocketAddr, Decimal}, Op: Send},
-	{Name: "sendmsg", AMD64: 46, ARM64: 211, Args: Args{Descriptor, Message, Hex}, Op: Send},
-	{Name: "sendmmsg", AMD64: 307, ARM64: 269, Args: Args{Descriptor, Messages, Decimal, Hex}, Op: Send},
-	{Name: "recvfrom", AMD64: 45, ARM64: 207, Args: Args{Descriptor, BufferOut, Long, Hex, SocketAddrOut, Pointer}, Op: Receive},
-	{Name: "recvmsg", AMD64: 47, ARM64: 212, Args: Args{Descriptor, MessageOut, Hex}, Op: Receive},
-	{Name: "recvmmsg", AMD64: 299, ARM64: 243, Args: Args{Descriptor, MessagesOut, Decimal, Hex, Pointer}, Op: Receive},
+	{Name: "sendto", AMD64: 44, ARM64: 206, Args: Args{Descriptor, Buffer, Long, MessageFlags, SocketAddr, Decimal}, Op: Send},
+	{Name: "sendmsg", AMD64: 46, ARM64: 211, Args: Args{Descriptor, Message, MessageFlags}, Op: Send},
+	{Name: "sendmmsg", AMD64: 307, ARM64: 269, Args: Args{Descriptor, Messages, Decimal, MessageFlags}, Op: Send},
+	{Name: "recvfrom", AMD64: 45, ARM64: 207, Args: Args{Descriptor, BufferOut, Long, MessageFlags, SocketAddrOut, Pointer}, Op: Receive},
+	{Name: "recvmsg", AMD64: 47, ARM64: 212, Args: Args{Descriptor, MessageOut, MessageFlags}, Op: Receive},
+	{Name: "recvmmsg", AMD64: 299, ARM64: 243, Args: Args{Descriptor, MessagesOut, Decimal, MessageFlags, Pointer}, Op: Receive},
 
 	// Processes.
 	{Name: "execve", AMD64: 59, ARM64: 221, Args: Args{Path, Strings, Strings}, Op: Exec},

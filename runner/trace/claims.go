@@ -69,11 +69,8 @@ func (d *decoder) countReceived(c *call) {
 	}
 }
 
-// peeks reports whether a call leaves the bytes in the queue (recv(2), MSG_PEEK).
-func peeks(c *call) bool {
-	const peek = "MSG_PEEK"
-	return hasFlag(c.arg(2), peek) || hasFlag(c.arg(3), peek)
-}
+// peeks reports whether a call leaves the bytes in the queue (recv(2)).
+func peeks(c *call) bool { return hasFlag(c.kind(syscalls.MessageFlags), "MSG_PEEK") }
 
 // countSent counts the bytes sent on a connection of the conversation.
 func (d *decoder) countSent(c *call) {
