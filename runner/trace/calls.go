@@ -85,19 +85,19 @@ func leaves(flags []byte) bool {
 	return bytes.Contains(flags, []byte("CLONE_NEW")) || hasFlag(flags, "CLONE_UNTRACED")
 }
 
-// hiding has the options of prctl, with the beginning of the second argument, that
-// make a process unreadable (strace without CAP_SYS_PTRACE could not follow its
-// pointers), let others trace it, change what /proc says of it, or catch its own
-// calls before they are made.
+// hiding has the options of prctl that make a process unreadable (strace without
+// CAP_SYS_PTRACE could not follow its pointers), let others trace it, change what /proc
+// says of it, or catch its own calls before they are made; and the second argument with
+// which they do not.
 var hiding = map[string]string{
-	"PR_SET_DUMPABLE":              "SUID_DUMP_DISABLE",
+	"PR_SET_DUMPABLE":              "SUID_DUMP_USER",
 	"PR_SET_PTRACER":               "",
 	"PR_SET_MM":                    "",
-	"PR_SET_SYSCALL_USER_DISPATCH": "PR_SYS_DISPATCH_ON",
+	"PR_SET_SYSCALL_USER_DISPATCH": "PR_SYS_DISPATCH_OFF",
 }
 
 func (d *decoder) prctl(c *call) {
-	if start, ok := hiding[string(c.arg(0))]; ok && bytes.HasPrefix(c.arg(1), []byte(start)) {
+	if harmless, ok := hiding[string(c.arg(0))]; ok && string(c.arg(1)) != harmless {
 		d.evade(c)
 	}
 }
