@@ -58,7 +58,7 @@ func (d *decoder) carries(decor []byte) bool {
 	}
 	e := d.lookup(decor)
 	port, claimed := d.claims.port(e.Remote)
-	return claimed && (e.Local.Port() == port || !e.Local.IsValid() && e.accepted)
+	return claimed && !e.stated.IsValid() && (e.Local.Port() == port || !e.Local.IsValid() && e.accepted)
 }
 
 // countReceived counts the bytes received on a connection of the conversation, without

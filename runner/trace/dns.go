@@ -55,7 +55,7 @@ func (d *decoder) datagrams(c *call, decor []byte, e endpoint, m message) [][]by
 	if c.failed() {
 		return new(framer).add(m.data, m.cut)
 	}
-	key := c.direction() + identity(decor)
+	key := c.direction() + e.Remote.String() + identity(decor)
 	f, ok := d.framers.get(key)
 	if !ok {
 		f = &framer{}

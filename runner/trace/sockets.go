@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/netip"
 	"strings"
 
@@ -20,6 +21,9 @@ type endpoint struct {
 	met bool
 	// accepted: the other end has made the connection.
 	accepted bool
+	// stated is the address of the last connect by this decoration, if Remote is another: strace remembers a
+	// socket's first peer, and another socket may have had the decoration. Invalid if there is no doubt.
+	stated netip.AddrPort
 }
 
 // isSocket reports whether a decoration names a socket.
@@ -62,9 +66,20 @@ func (d *decoder) lookup(decor []byte) endpoint {
 		}
 		if a, ok := parseAddrPort(remote); ok {
 			now.Remote = a
+			if known.Remote.IsValid() && known.Remote != a {
+				now.stated = known.Remote
+			}
 		}
 	}
 	return now
+}
+
+// know remembers what a call says of a socket.
+func (d *decoder) know(decor []byte, e endpoint) {
+	if e.stated.IsValid() {
+		e.Remote = e.stated
+	}
+	d.sockets.put(identity(decor), e)
 }
 
 func parseAddrPort(s string) (netip.AddrPort, bool) {
@@ -128,7 +143,14 @@ func familyName(arg []byte) string {
 
 // addressed sets the address of a sockaddr structure; remote: it is the other end's.
 func (e *endpoint) addressed(sockaddr []byte, remote bool) {
-	e.Family = familyName(field(sockaddr, "sa_family"))
+	switch family := familyName(field(sockaddr, "sa_family")); {
+	case family != unspecified:
+		e.Family = family
+	case e.Family == "inet6":
+		return // the kernel leaves such an address unread
+	case e.Family != "inet": // for which it has that family
+		e.Family = family
+	}
 	if e.Protocol == "" {
 		e.Protocol = e.Family
 	}
@@ -150,15 +172,22 @@ func (e *endpoint) addressed(sockaddr []byte, remote bool) {
 		return
 	}
 	if remote {
-		e.Remote = a
+		e.Remote, e.stated = a, netip.AddrPort{}
 	} else {
 		e.Local = a
 	}
 }
 
+// unspecified is the family of an address that has none.
+const unspecified = "unspec"
+
 // inet reads sin_port=htons(80), sin_addr=inet_addr("1.2.3.4"), or for IPv6
-// inet_pton(AF_INET6, "::1", &sin6_addr), which has no member name.
+// inet_pton(AF_INET6, "::1", &sin6_addr), which has no member name. An address without a
+// family has its port and address in sa_data="\0P\300\0\2\1".
 func inet(sockaddr []byte, addrName, portName string) netip.AddrPort {
+	if raw, _ := text(field(sockaddr, "sa_data")); len(raw) >= 6 {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(raw[2:6])), binary.BigEndian.Uint16(raw))
+	}
 	_, port, _ := bytes.Cut(field(sockaddr, portName), []byte("("))
 	quote := field(sockaddr, addrName)
 	if addrName == "sin6_addr" {
@@ -186,17 +215,21 @@ func (d *decoder) connect(c *call) {
 		return
 	}
 	e := d.lookup(decor)
+	if familyName(field(sockaddr, "sa_family")) == unspecified { // it removes the address
+		e.Remote, e.stated = netip.AddrPort{}, netip.AddrPort{}
+		if c.connects() {
+			d.know(decor, e)
+		}
+		d.disconnected(e)
+		return
+	}
 	e.addressed(sockaddr, true)
 	if e.Family == "netlink" {
 		return
 	}
-	if e.Family == "unspec" { // it removes the address
-		e.Remote = netip.AddrPort{}
-		d.sockets.put(identity(decor), e)
-		d.disconnected(e)
-		return
+	if c.connects() {
+		d.know(decor, e)
 	}
-	d.sockets.put(identity(decor), e)
 	d.connected(c, decor, e)
 	if !c.reportsConnect(e) {
 		return
@@ -204,6 +237,11 @@ func (d *decoder) connect(c *call) {
 	d.announce(e.Remote)
 	d.asked.put(c.handleOf(decor), e.Remote)
 	d.emit(c, Event{Op: OpConnect, Socket: d.named(e)})
+}
+
+// connects reports whether a connect has an effect, now or later.
+func (c *call) connects() bool {
+	return !c.failed() || c.unreturned() || c.result.errno == "EINPROGRESS" || c.result.errno == "EINTR" || strings.HasPrefix(c.result.errno, "ERESTART")
 }
 
 // reportsConnect reports whether a connect makes an event: that of a datagram socket sends nothing.
@@ -231,7 +269,7 @@ func (d *decoder) bind(c *call) {
 	if e.Family == "netlink" {
 		return
 	}
-	d.sockets.put(identity(decor), e)
+	d.know(decor, e)
 	d.hold(c, decor, e)
 }
 
@@ -261,6 +299,6 @@ func (d *decoder) accept(c *call) {
 		e.addressed(peer, true)
 	}
 	e.met, e.accepted = true, true
-	d.sockets.put(identity(c.result.decor), e)
+	d.know(c.result.decor, e)
 	d.emit(c, Event{Op: OpAccept, Socket: d.named(e)})
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/netip"
 	"slices"
+
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
 )
 
 // sendTo makes the events of a send: every message of a datagram socket, and
@@ -19,10 +21,21 @@ func (d *decoder) sendTo(c *call, decor []byte) {
 
 func (d *decoder) deliver(c *call, decor []byte, m message) {
 	e := d.lookup(decor)
+	if e.Protocol == "tcp" && !hasFlag(c.kind(syscalls.MessageFlags), "MSG_FASTOPEN") {
+		m.address = nil // the kernel does not look at it
+	}
 	if m.address != nil {
 		e.addressed(m.address, true)
 		d.announce(e.Remote)
 	}
+	d.deliverTo(c, decor, m, e)
+	if e.stated.IsValid() {
+		e.Remote = e.stated
+		d.deliverTo(c, decor, m, e)
+	}
+}
+
+func (d *decoder) deliverTo(c *call, decor []byte, m message, e endpoint) {
 	if e.Family == "netlink" || e.Family == "unix" && e.Path == "" {
 		return // the kernel, a socket pair, or the end that accepted
 	}
@@ -107,7 +120,7 @@ func (d *decoder) meet(c *call, decor []byte, e endpoint) {
 		return
 	}
 	e.met = true
-	d.sockets.put(identity(decor), e)
+	d.know(decor, e)
 	if asked, ok := d.asked.get(c.handleOf(decor)); ok && !asked.Addr().IsUnspecified() {
 		if asked == e.Remote {
 			return
