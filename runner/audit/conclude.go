@@ -259,6 +259,8 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("%d lines of the trace were not understood", o.stats.Unparsed)
 	case o.stats.Unplaced > 0:
 		what = fmt.Sprintf("%d files were changed by names that could not be followed", o.stats.Unplaced)
+	case o.stats.Forged > 0:
+		what = "the server wrote to its own stdin or read its own stdout: it is not known what was done in which call"
 	case o.stats.Cut+o.stats.Dropped > 0:
 		what = fmt.Sprintf("%d calls of the trace did not fit", o.stats.Cut+o.stats.Dropped)
 	case o.caught.lost > 0:

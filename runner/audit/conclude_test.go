@@ -98,6 +98,7 @@ func TestIncomplete(t *testing.T) {
 		)}, report.ReasonTraceOverflow, "more system calls"},
 		{"not drained", []observation{watched(func(o *observation) { o.drained = errUndrained })}, report.ReasonTraceOverflow, "in time"},
 		{"not understood", []observation{watched(func(o *observation) { o.stats.Unparsed = 2 })}, report.ReasonTraceOverflow, "2 lines"},
+		{"the position is forged", []observation{watched(func(o *observation) { o.stats.Forged = 1 })}, report.ReasonTraceOverflow, "its own stdin"},
 		{"did not fit", []observation{watched(func(o *observation) { o.stats.Cut, o.stats.Dropped = 1, 2 })}, report.ReasonTraceOverflow, "3 calls"},
 		{"not searched", []observation{watched(func(o *observation) { o.unsearched = 4 })}, report.ReasonTraceOverflow, "4 places"},
 		{"opened by another name", []observation{watched(func(o *observation) { o.opened = []string{"/home/u/.env"} })},

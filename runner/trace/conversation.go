@@ -9,6 +9,7 @@ import (
 // send handles every call that writes bytes to a descriptor.
 func (d *decoder) send(c *call) {
 	_, decor := descriptor(c.arg(0))
+	d.forge(c, nil, decor)
 	if inode := d.stream(decor); inode != 0 {
 		d.written(c, inode)
 		d.tells(c, decor)
@@ -77,6 +78,7 @@ func (d *decoder) unseen(c *call, decor []byte) {
 // receive handles every call that reads bytes from a descriptor.
 func (d *decoder) receive(c *call) {
 	_, decor := descriptor(c.arg(0))
+	d.forge(c, decor, nil)
 	if inode := d.stream(decor); inode != 0 {
 		// read of 0 bytes is no end of file.
 		d.read(c, inode, c.Name == "read" && string(c.arg(2)) == "0")
@@ -153,6 +155,7 @@ func headers(c *call) [][]byte {
 // are not printed, but the file that they came from is known.
 func (d *decoder) move(c *call) {
 	source, sink := ends(c)
+	d.forge(c, source, sink)
 	if c.Name != "tee" { // tee takes nothing out of the pipe
 		d.read(c, d.stream(source), false)
 	}
@@ -213,6 +216,14 @@ func (d *decoder) read(c *call, inode uint64, nothing bool) {
 	}
 	if c.result.value == 0 && !nothing {
 		d.at.EOF = true
+	}
+}
+
+// forge counts a call that puts bytes into the pipe of stdin, or takes some out of that of stdout: the server has opened
+// its end in /proc/self/fd for the other direction. The bytes count in its position, but not in the runner's.
+func (d *decoder) forge(c *call, source, sink []byte) {
+	if from, to := pipeInode(source), pipeInode(sink); (from != 0 && from == d.cfg.Stdout || to != 0 && to == d.cfg.Stdin) && !c.failed() && c.result.value > 0 {
+		d.stats.Forged++
 	}
 }
 

@@ -40,6 +40,9 @@ type Stats struct {
 	Unplaced int
 	// Blinded counts calls whose arguments the tracer could not read.
 	Blinded int
+	// Forged counts calls by which the server wrote to its own stdin, or read its own stdout. Not 0: the positions
+	// of events say nothing.
+	Forged int
 	// Alive counts the processes and threads of the server that have not been seen
 	// to end. Not 0 after the trace has ended: the tracer went first.
 	Alive int
