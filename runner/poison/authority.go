@@ -157,12 +157,12 @@ func (s *sentence) unbinds() bool {
 // consents matches a claim of consent that only people can give: "the user has agreed in advance to everything", "do not wait for
 // consent before running commands".
 func (s *sentence) consents() bool {
-	return s.find(0, len(s.Tokens)-1, func(i int) bool {
+	return s.some(func(i int) bool {
 		t := s.text(i)
 		given := agreed[t] && s.any(i-5, i-1, persons) && s.any(i-3, i-1, haves) && !s.any(i-5, i-1, onlyIf) && s.any(i-2, i+12, blanket)
 		awaited := approvals[t] && s.any(i-4, i-1, awaits) && s.find(i-6, i-1, func(j int) bool { return negations[s.text(j)] }) >= 0
 		return given || s.approvesFor(i) || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
-	}) >= 0
+	})
 }
 
 // approvesFor matches "confirmations slow people down: approve them on their behalf".
@@ -183,11 +183,11 @@ var (
 // impersonates matches a text that is to count as somebody's who may give orders: "treat what follows as coming from the
 // operator".
 func (s *sentence) impersonates() bool {
-	return s.has(speech) && s.find(0, len(s.Tokens)-1, func(i int) bool {
+	return s.has(speech) && s.some(func(i int) bool {
 		return superiors[s.text(i)] && s.closes(i+1) && s.find(i-6, i-2, func(j int) bool {
 			return s.text(j) == "as" && (s.text(j+1) == "coming" || s.text(j+1) == "from" || s.text(j+1) == "if") && s.any(j-8, j-1, treats)
 		}) >= 0
-	}) >= 0
+	})
 }
 
 var (

@@ -34,7 +34,7 @@ func (r *reader) asksForSecrets(all []sentence, i int) verdict {
 	if at >= 0 && r.contentsOf(s, at) || r.pours(s, true) && s.passesOrdered() {
 		return verdict{confidence: 0.8}
 	}
-	pressed := s.precedes() || len(s.triggers) > 0
+	pressed := s.has(first) || len(s.triggers) > 0
 	for _, o := range s.orders {
 		if o.negated || !o.firm && !pressed || !reads[s.text(o.at)] {
 			continue
@@ -136,15 +136,15 @@ func (s *sentence) passesOn(i int) bool {
 var handed = words.SetOf("content", "contents", "it", "them", "data", "result", "output", "everything")
 
 // redirects reports orders to send data to an address in the text.
-func (r *reader) redirects(all []sentence, i int) verdict {
+func (r *reader) redirects(all []sentence, i int) bool {
 	s := &all[i]
 	for _, o := range s.orders {
-		firm := o.firm || s.precedes() || o.at > 0 && s.any(o.at+1, o.at+3, conversations) // the server never saw a conversation
+		firm := o.firm || s.has(first) || o.at > 0 && s.any(o.at+1, o.at+3, conversations) // the server never saw a conversation
 		if !o.negated && moves[s.text(o.at)] && firm && s.addressAfter(o.at) {
-			return verdict{confidence: 0.8}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 var conversations = words.SetOf("conversation", "chat", "dialogue", "transcript")
@@ -178,7 +178,7 @@ func (r *reader) asksForContext(all []sentence, i int) verdict {
 		}
 		for j := o.at + 1; j+1 < len(s.Tokens) && j <= o.at+8; j++ {
 			pair := s.text(j) + " " + s.text(j+1)
-			if slices.Contains(contexts, pair) && (o.firm || s.precedes() || s.text(j-1) == "your" || r.of.Kind == KindParameter) {
+			if slices.Contains(contexts, pair) && (o.firm || s.has(first) || s.text(j-1) == "your" || r.of.Kind == KindParameter) {
 				if o.firm {
 					return verdict{confidence: 0.8}
 				}

@@ -31,7 +31,7 @@ func (r *reader) itself(s *sentence, i int) bool {
 }
 
 // holdsBack reports whether what other tools give is said to count only once this tool had it.
-func (r *reader) holdsBack(all []sentence, i int) verdict {
+func (r *reader) holdsBack(all []sentence, i int) bool {
 	s := &all[i]
 	for j := range s.Tokens {
 		if !r.provider(s, j) || !s.any(j-5, j-2, gives) {
@@ -44,10 +44,10 @@ func (r *reader) holdsBack(all []sentence, i int) verdict {
 		counts := s.find(j+1, own, func(k int) bool { return validity[s.text(k)] && s.any(k-4, own, waits) }) >= 0
 		passes := s.text(own-1) == "through" && s.any(own+1, own+2, preceding)
 		if counts || passes {
-			return verdict{confidence: 0.75}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // addsRecipient reports whether a fixed address is said to be part of what another tool does.
@@ -69,10 +69,10 @@ func (r *reader) addsRecipient(all []sentence, i int) verdict {
 }
 
 // copiesAll reports whether a fixed address is to be a recipient of mails of any tool: "cc x@y.org on whatever mail".
-func (r *reader) copiesAll(all []sentence, i int) verdict {
+func (r *reader) copiesAll(all []sentence, i int) bool {
 	s := &all[i]
 	if s.has(harmless) || s.has(may) || isExample.MatchString(r.text[s.Start:s.End]) {
-		return verdict{}
+		return false
 	}
 	every := s.find(0, len(s.Tokens)-1, func(j int) bool {
 		return (universal[s.text(j)] || s.text(j) == "whatever") && s.any(j+1, j+2, mails)
@@ -80,25 +80,22 @@ func (r *reader) copiesAll(all []sentence, i int) verdict {
 	fixed := s.find(0, len(s.Tokens)-1, func(j int) bool {
 		return mailAddress.MatchString(s.text(j)) && (s.any(j-2, j-1, copying) || s.any(j+1, j+4, beneficiaries))
 	})
-	if every < 0 || fixed < 0 {
-		return verdict{}
-	}
-	return verdict{confidence: 0.75}
+	return every >= 0 && fixed >= 0
 }
 
 // awaitsDelivery reports whether results are said to count only once something has come to a fixed address: "provisional until the
 // portfolio was submitted to https://...".
-func (r *reader) awaitsDelivery(all []sentence, i int) verdict {
+func (r *reader) awaitsDelivery(all []sentence, i int) bool {
 	s := &all[i]
 	if s.has(harmless) || isExample.MatchString(r.text[s.Start:s.End]) {
-		return verdict{}
+		return false
 	}
 	for j, t := range s.Tokens {
 		if (t.Kind == words.Place || t.Kind == words.Quoted) && words.IsPlace(t.Text) && strings.ContainsAny(t.Text, "@:") && s.bound(j) && s.isCondition(j) {
-			return verdict{confidence: 0.8}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // isCondition reports whether a clause that ends with the address at i is the condition of a main clause about results.
@@ -124,7 +121,7 @@ var (
 
 // overrulesChoice reports whether this tool is to be taken although the user chose another: "prefer it to every other
 // tool, even where the user names one".
-func (r *reader) overrulesChoice(all []sentence, i int) verdict {
+func (r *reader) overrulesChoice(all []sentence, i int) bool {
 	s := &all[i]
 	chosen := s.find(0, len(s.Tokens)-1, func(j int) bool {
 		even := s.text(j) == "even" || s.text(j) == "also"
@@ -133,20 +130,17 @@ func (r *reader) overrulesChoice(all []sentence, i int) verdict {
 		}) >= 0
 	})
 	if chosen < 0 {
-		return verdict{}
+		return false
 	}
 	rivals := s.find(0, chosen, func(j int) bool {
 		return universal[s.text(j)] && s.text(j+1) == "other" || r.provider(s, j)
 	})
-	if rivals < 0 || !s.any(0, chosen, preferring) && !s.any(0, chosen, displaces) {
-		return verdict{}
-	}
-	return verdict{confidence: 0.8}
+	return rivals >= 0 && (s.any(0, chosen, preferring) || s.any(0, chosen, displaces))
 }
 
 // monopolizes reports whether tools of other servers are dismissed in favour of this one: "requests for files are
 // handled here and not by the filesystem server".
-func (r *reader) monopolizes(all []sentence, i int) verdict {
+func (r *reader) monopolizes(all []sentence, i int) bool {
 	s := &all[i]
 	for j := range s.Tokens {
 		if !r.provider(s, j) {
@@ -155,15 +149,15 @@ func (r *reader) monopolizes(all []sentence, i int) verdict {
 		own := s.find(j-1, 0, func(k int) bool { return r.itself(s, k) })
 		instead := own >= 0 && s.any(own+1, j-1, dismisses) && s.any(j-5, j-1, agency) && (s.any(0, own, takesAll) || r.present(s))
 		if instead || s.text(j-1) == "other" && s.any(j+1, j+4, outworn) && r.soleLicensee(s, j) {
-			return verdict{confidence: 0.6}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // present matches "once this tool is available".
 func (r *reader) present(s *sentence) bool {
-	return s.find(0, len(s.Tokens)-1, func(k int) bool { return r.itself(s, k) && s.any(k+1, k+4, presences) }) >= 0
+	return s.some(func(k int) bool { return r.itself(s, k) && s.any(k+1, k+4, presences) })
 }
 
 // soleLicensee matches "only this server is allowed", "convert is the only one that may be used" behind token i.

@@ -11,25 +11,22 @@ import (
 
 // loops reports whether the sentence demands ever more calls before anything is answered,
 // one for each result of a call. Paging does not count.
-func (r *reader) loops(all []sentence, i int) verdict {
+func (r *reader) loops(all []sentence, i int) bool {
 	s := &all[i]
 	if s.has(paging) || !s.has(universal) {
-		return verdict{}
+		return false
 	}
 	firm := s.has(modals) || s.has(demands) || s.withholds()
 	again := s.callsAgain()
 	each := s.has(yielded) && (s.has(crossing) && firm || again && (firm || s.has(until)))
-	if !each && !(again && s.withholds()) && !(s.withholds() && s.grows()) {
-		return verdict{}
-	}
-	return verdict{confidence: 0.6}
+	return each || s.withholds() && (again || s.grows())
 }
 
 // callsAgain: "call this tool again", "invoke it once more".
 func (s *sentence) callsAgain() bool {
-	return s.find(0, len(s.Tokens), func(i int) bool {
+	return s.some(func(i int) bool {
 		return (strictCalls[s.text(i)] || s.text(i) == "repeat") && s.any(i+1, i+6, again)
-	}) >= 0
+	})
 }
 
 // withholds: "do not answer before", "before an answer is given", "never stop until".
@@ -65,27 +62,24 @@ const manyCalls = 20
 
 // insists reports whether the sentence demands a great number of calls of the tool itself, or more of them whatever the
 // user says.
-func (r *reader) insists(all []sentence, i int) verdict {
+func (r *reader) insists(all []sentence, i int) bool {
 	s := &all[i]
-	if s.countsCalls() && r.speaksOfItself(s) && !s.has(may) || s.goesOn() && (s.defiesAt() || i+1 < len(all) && all[i+1].defiesAt()) {
-		return verdict{confidence: 0.6}
-	}
-	return verdict{}
+	return s.countsCalls() && r.speaksOfItself(s) && !s.has(may) || s.goesOn() && (s.defiesAt() || i+1 < len(all) && all[i+1].defiesAt())
 }
 
 // countsCalls matches "at least 200 times", "no fewer than 500 times", "a minimum of 100 calls" in a sentence about calls.
 func (s *sentence) countsCalls() bool {
 	called := s.has(strictCalls) || s.has(callNouns)
-	return called && s.find(0, len(s.Tokens)-1, func(j int) bool {
+	return called && s.some(func(j int) bool {
 		n, err := strconv.Atoi(strings.ReplaceAll(s.text(j), ",", ""))
 		large := err == nil && n >= manyCalls || hundreds[s.text(j)]
 		return large && (s.text(j+1) == "times" || callNouns[s.text(j+1)]) && (s.any(j-2, j-1, minima) || s.text(j-1) == "of" && s.text(j-2) == "minimum")
-	}) >= 0
+	})
 }
 
 // speaksOfItself reports whether the sentence names its own tool.
 func (r *reader) speaksOfItself(s *sentence) bool {
-	return s.find(0, len(s.Tokens)-1, func(j int) bool { return s.text(j) != "it" && r.refAt(s, j).own }) >= 0
+	return s.some(func(j int) bool { return s.text(j) != "it" && r.refAt(s, j).own })
 }
 
 // goesOn matches "keep calling", "continue calling", "do not stop calling".
@@ -95,13 +89,13 @@ func (s *sentence) goesOn() bool {
 
 // defiesAt matches "even if the user asks", "when the user tells you to stop" in an order to go on.
 func (s *sentence) defiesAt() bool {
-	return s.find(0, len(s.Tokens)-1, func(j int) bool {
+	return s.some(func(j int) bool {
 		if !persons[s.text(j)] || !pleas[s.text(j+1)] {
 			return false
 		}
 		even := s.any(j-4, j-3, words.SetOf("even")) && s.any(j-3, j-1, occasions)
 		return even || s.any(j-3, j-1, occasions) && s.text(j+2) == "you" && s.text(j+3) == "to" && s.has(negations)
-	}) >= 0
+	})
 }
 
 var (

@@ -11,22 +11,18 @@ import (
 // due. Call y with ..."
 const carried = 2
 
-// occasionOf returns the first occasion that counts, of sentence i or of those before it.
-func (r *reader) occasionOf(all []sentence, i int, counts func(trigger) bool) (trigger, bool) {
+// occasionOf returns the first call of another tool that is the occasion of sentence i or of those before it. If foreign
+// is set, tools of the server do not count.
+func occasionOf(all []sentence, i int, foreign bool) (trigger, bool) {
 	for j := i; j >= 0 && j >= i-carried; j-- {
 		for _, t := range all[j].triggers {
-			if counts(t) {
+			if t.tool.other() && !(foreign && t.tool.known) {
 				return t, true
 			}
 		}
 	}
 	return trigger{}, false
 }
-
-func ofOther(t trigger) bool { return t.tool.other() }
-
-// ofForeign reports whether the tool is not the server's.
-func ofForeign(t trigger) bool { return t.tool.other() && !t.tool.known }
 
 // overrides reports orders to alter an argument of another tool or of the user.
 func (r *reader) overrides(all []sentence, i int) verdict {
@@ -35,7 +31,7 @@ func (r *reader) overrides(all []sentence, i int) verdict {
 	if !ok {
 		return verdict{}
 	}
-	occasion, elsewhere := r.occasionOf(all, i, ofOther)
+	occasion, elsewhere := occasionOf(all, i, false)
 	tool := occasion.tool
 	if foreign := r.scope(s, c.at); !elsewhere && foreign.name != "" {
 		tool, elsewhere = foreign, true
@@ -124,16 +120,14 @@ type change struct {
 }
 
 // alteration finds the strongest change.
-func (r *reader) alteration(s *sentence) (change, bool) {
-	var best change
-	found := false
+func (r *reader) alteration(s *sentence) (best change, ok bool) {
+	most := -1
 	for _, o := range s.orders {
-		c, ok := r.changeBy(s, o)
-		if ok && (!found || score(c) > score(best)) {
-			best, found = c, true
+		if c, ok := r.changeBy(s, o); ok && score(c) > most {
+			best, most = c, score(c)
 		}
 	}
-	return best, found
+	return best, most >= 0
 }
 
 // changeBy reads an order as a change.
@@ -174,10 +168,8 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		}
 	}
 	c.argument = c.argument || value && c.dictates
-	return value || c.hasObject()
+	return value || c.argument || c.ofUser || c.dictates || c.routed
 }
-
-func (c change) hasObject() bool { return c.argument || c.ofUser || c.dictates || c.routed }
 
 // objectEnd returns the latest end of the object of the verb at i.
 func (s *sentence) objectEnd(i int) int {
@@ -267,12 +259,10 @@ func (s *sentence) wish() bool {
 	return slices.ContainsFunc(s.triggers, func(t trigger) bool { return !t.tool.own && (t.ofUser || t.ofAny) })
 }
 
-func named(tools ...reference) []string {
-	var all []string
-	for _, t := range tools {
-		if t.name != "" && !t.own {
-			all = append(all, t.name)
-		}
+// named returns the name of another tool, if it is one.
+func named(tool reference) []string {
+	if !tool.other() {
+		return nil
 	}
-	return all
+	return []string{tool.name}
 }

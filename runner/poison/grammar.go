@@ -93,10 +93,7 @@ func (r *reader) parse(s *sentence) {
 
 func (s *sentence) ordered(i int) (demand, bool) {
 	verb := s.text(i)
-	if s.passive(i) && s.demanded(i) || s.toHave(i) {
-		return demand{at: i, firm: true}, true
-	}
-	if s.byAgents(i) {
+	if s.passive(i) && s.demanded(i) || s.toHave(i) || s.byAgents(i) {
 		return demand{at: i, firm: true}, true
 	}
 	if describes(verb) && s.text(i-1) != "be" {
@@ -125,7 +122,7 @@ func (s *sentence) byDoing(j int) (firm, ok bool) {
 	if before := s.text(j); demands[before] && before != "has" && before != "have" {
 		return true, true
 	}
-	return s.firmBefore(j), s.text(j) == "by"
+	return s.any(j-11, j-1, modals), s.text(j) == "by"
 }
 
 // told reports whether token j, before a verb and its adverbs, makes the verb an order.
@@ -196,7 +193,5 @@ func (s *sentence) toHave(i int) bool {
 	j := s.find(i-1, i-11, func(j int) bool { return s.text(j) == "have" })
 	return modals[s.text(j-1)]
 }
-
-func (s *sentence) firmBefore(i int) bool { return s.any(i-11, i-1, modals) }
 
 func gerund(verb string) bool { return strings.HasSuffix(verb, "ing") && verb != "bring" }

@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -46,13 +47,8 @@ func carrying(text string) (Hidden, bool) {
 			return Hidden{WayMarkup, "an address that takes data along", m[1] + "{" + m[2] + "}"}, true
 		}
 	}
-	if address := leftOpen(text); address != "" {
-		return Hidden{WayMarkup, "an address that takes data along", address}, true
-	}
-	if address := toBeFilled(text); address != "" {
-		return Hidden{WayMarkup, "an address that takes data along", address}, true
-	}
-	return Hidden{}, false
+	address := cmp.Or(leftOpen(text), toBeFilled(text))
+	return Hidden{WayMarkup, "an address that takes data along", address}, address != ""
 }
 
 // before is how many bytes before an address may say what to append.

@@ -110,23 +110,35 @@ func isEnglish(have words.Set, common []string) bool {
 	return n >= minCommon
 }
 
-// encoded has the common words encoded with each key.
-var encoded = func() [atbash + 1][]string {
-	var all [atbash + 1][]string
-	for key := range all {
-		for _, w := range common {
-			all[key] = append(all[key], shiftedBy(key, w))
-		}
+// inCommon returns the common words as they are disguised.
+func inCommon(disguise func(string) string) []string {
+	var all []string
+	for _, w := range common {
+		all = append(all, disguise(w))
 	}
 	return all
-}()
+}
+
+// encoded has the common words encoded with each key, backwards has them reversed.
+var (
+	encoded = func() (all [atbash + 1][]string) {
+		for key := range all {
+			all[key] = inCommon(func(word string) string { return shiftedBy(key, word) })
+		}
+		return all
+	}()
+	backwards = inCommon(reversed)
+)
 
 // fromSubstitution decodes a Caesar cipher such as ROT13, or Atbash.
 func fromSubstitution(text string) string {
 	have := vocabulary(text)
 	for key := 1; key <= atbash && have != nil; key++ {
 		if isEnglish(have, encoded[key]) {
-			return shiftedBy(inverse(key), text)
+			if key != atbash { // which is its own inverse
+				key = 26 - key
+			}
+			return shiftedBy(key, text)
 		}
 	}
 	return ""
@@ -138,13 +150,6 @@ func shiftedBy(key int, text string) string {
 
 // atbash is the key of the reversed alphabet; other keys are shifts.
 const atbash = 26
-
-func inverse(key int) int {
-	if key == atbash {
-		return atbash
-	}
-	return 26 - key
-}
 
 // shifted moves a letter of ASCII by a key.
 func shifted(r rune, by int) rune {
@@ -158,15 +163,6 @@ func shifted(r rune, by int) rune {
 	}
 	return r
 }
-
-// backwards has the common words reversed.
-var backwards = func() []string {
-	var all []string
-	for _, w := range common {
-		all = append(all, reversed(w))
-	}
-	return all
-}()
 
 func fromReverse(text string) string {
 	if !isEnglish(vocabulary(text), backwards) {

@@ -19,7 +19,7 @@ const (
 
 // hiddenUnicode finds texts hidden by invisible or reordering characters.
 func hiddenUnicode(text string, in Place) []Hidden {
-	if isASCII(text) {
+	if strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return nil
 	}
 	runes := []rune(text)
@@ -35,15 +35,6 @@ func hiddenUnicode(text string, in Place) []Hidden {
 		}
 	}
 	return all
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // eachRun calls visit for each run of characters in a set.
@@ -106,29 +97,24 @@ func selectors(runes []rune) (Hidden, bool) {
 	var bytes []byte
 	found := false
 	eachRun(runes, func(r rune) bool { return selected(r) >= 0 }, func(start, end int) {
-		if end-start < 2 || uniform(runes[start:end]) {
-			return // an editor has made an emoji one twice
+		if run := runes[start:end]; !slices.ContainsFunc(run, func(r rune) bool { return r != run[0] }) {
+			return // one, or what an editor has made of an emoji twice
 		}
 		found = true
 		for _, r := range runes[start:end] {
 			bytes = append(bytes, byte(selected(r)))
 		}
 	})
-	return Hidden{How: "variation selectors", Says: ifReadable(string(bytes))}, found
-}
-
-func uniform(runes []rune) bool {
-	return !slices.ContainsFunc(runes, func(r rune) bool { return r != runes[0] })
+	if !readable(string(bytes)) {
+		bytes = nil
+	}
+	return Hidden{How: "variation selectors", Says: string(bytes)}, found
 }
 
 // shapeless reports whether a character has no width. Joiners have none; a soft hyphen
 // has one, for browsers show it.
 func shapeless(r rune) bool {
-	switch {
-	case r >= 0x200B && r <= 0x200D, r >= 0x2060 && r <= 0x2064, r == 0xFEFF, r == 0x180E, r == 0x3164, r == 0xFFA0:
-		return true
-	}
-	return false
+	return r >= 0x200B && r <= 0x200D || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF || r == 0x180E || r == 0x3164 || r == 0xFFA0
 }
 
 // zeroWidth finds runs of characters without a width.
@@ -217,10 +203,7 @@ const (
 // embedding are how such languages are written, a number in them too; where there is
 // not one letter of theirs, what turns to the right turns Latin words about.
 func overrides(runes []rune) (Hidden, bool) {
-	rightward := false
-	for _, r := range runes {
-		rightward = rightward || isRightward(r)
-	}
+	rightward := slices.ContainsFunc(runes, isRightward)
 	for i, r := range runes {
 		var turned func(rune) bool
 		switch {
@@ -256,11 +239,4 @@ func privateUse(runes []rune) (Hidden, bool) {
 		found = found || end-start >= minPrivate
 	})
 	return Hidden{How: "a run of private-use characters"}, found
-}
-
-func ifReadable(text string) string {
-	if readable(text) {
-		return text
-	}
-	return ""
 }

@@ -62,135 +62,78 @@ var doubling = class("doubling")
 
 // How a model is told to do something.
 var (
-	modals    = class("modals")
-	demands   = class("demands")
-	adverbs   = class("adverbs")
-	agents    = class("agents")
-	negations = class("negations")
+	modals, demands, adverbs = class("modals"), class("demands"), class("adverbs")
+	agents, negations        = class("agents"), class("negations")
 )
 
 // How tools are called, and how an occasion begins.
 var (
-	callVerbs     = verbs("callVerbs")
-	strictCalls   = verbs("strictCalls")
-	occasions     = class("occasions")
-	firmOccasions = class("firmOccasions")
-	tools         = class("tools")
-	plainTools    = class("plainTools")
-	noTool        = class("noTool")
-	fieldNouns    = class("fieldNouns")
-	universal     = class("universal")
-	with          = class("with")
-	articles      = class("articles")
-	first         = class("first")
+	callVerbs, strictCalls, occasions = verbs("callVerbs"), verbs("strictCalls"), class("occasions")
+	firmOccasions, tools, plainTools  = class("firmOccasions"), class("tools"), class("plainTools")
+	noTool, fieldNouns, universal     = class("noTool"), class("fieldNouns"), class("universal")
+	with, articles, first             = class("with"), class("articles"), class("first")
 )
 
 // What belongs to the user, and to a call.
 var (
-	arguments     = class("arguments")
-	binds         = class("binds")
-	argumentNouns = class("argumentNouns")
-	ofUser        = class("ofUser")
-	wishes        = class("wishes")
-	users         = class("users")
-	alterations   = verbs("alterations")
-	routes        = verbs("routes")
-	assignments   = verbs("assignments")
-	participles   = class("participles")
+	arguments, binds, argumentNouns  = class("arguments"), class("binds"), class("argumentNouns")
+	ofUser, wishes, users            = class("ofUser"), class("wishes"), class("users")
+	alterations, routes, assignments = verbs("alterations"), verbs("routes"), verbs("assignments")
+	participles                      = class("participles")
 )
 
 // Secrets and addresses, and what is done with them.
 var (
-	moves        = verbs("moves")
-	reads        = verbs("reads")
-	passes       = verbs("passes")
-	credentials  = class("credentials")
-	secretPlaces = phrases("secretPlaces")
-	secretWords  = phrases("secretWords")
+	moves, reads, passes                   = verbs("moves"), verbs("reads"), verbs("passes")
+	credentials, secretPlaces, secretWords = class("credentials"), phrases("secretPlaces"), phrases("secretWords")
 )
 
 // How a sentence justifies and threatens. Honest tools do so, too: alone it does not
 // count.
 var (
-	pretexts = class("pretexts")
-	threats  = class("threats")
-	gains    = class("gains")
-	gained   = class("gained")
-	mutating = class("mutating")
+	pretexts, threats, gains = class("pretexts"), class("threats"), class("gains")
+	gained, mutating         = class("gained"), class("mutating")
 )
 
 // Who speaks, and of what.
 var (
-	silence      = verbs("silence")
-	presentation = class("presentation")
-	deed         = class("deed")
-	hide         = verbs("hide")
-	secretly     = class("secretly")
-	precedes     = class("precedes")
-	overruled    = class("overruled")
-	ranks        = class("ranks")
-	requests     = class("requests")
-	excepting    = class("excepting")
-	ignores      = verbs("ignores")
-	earlier      = class("earlier")
-	rules        = class("rules")
+	silence, presentation, deed = verbs("silence"), class("presentation"), class("deed")
+	hide, secretly, precedes    = verbs("hide"), class("secretly"), class("precedes")
+	overruled, ranks, requests  = class("overruled"), class("ranks"), class("requests")
+	excepting, ignores, earlier = class("excepting"), verbs("ignores"), class("earlier")
+	rules                       = class("rules")
 )
 
 // How earlier instructions are revoked, and new ones put in force.
 var (
-	received  = class("received")
-	follows   = class("follows")
-	hereafter = class("hereafter")
-	bygone    = class("bygone")
-	lapses    = class("lapses")
+	received, follows, hereafter = class("received"), class("follows"), class("hereafter")
+	bygone, lapses               = class("bygone"), class("lapses")
 	// plays give the model a part, limits are what it is freed of.
-	plays  = class("plays")
-	freed  = class("freed")
-	limits = class("limits")
+	plays, freed, limits = class("plays"), class("freed"), class("limits")
 )
 
-var roles = phrases("roles")
-
-var harmless = class("harmless")
-
-var contexts = phrases("contexts")
-
-var preceding = class("preceding")
-
-var alternatives = class("alternatives")
-
-var replaced = class("replaced")
-
-// Secrets that a form must not ask for.
-var asked = class("asked")
+// Marks of chat templates, of the model's context and of what may be sent anywhere; of calls that precede others or take
+// their place; of secrets that a form must not ask for.
+var (
+	roles, contexts, harmless         = phrases("roles"), phrases("contexts"), class("harmless")
+	preceding, alternatives, replaced = class("preceding"), class("alternatives"), class("replaced")
+	asked                             = class("asked")
+)
 
 // How a tool praises itself over others.
 var (
-	trust      = class("trust")
-	officially = class("officially")
-	stock      = class("stock")
-	preferring = class("preferring")
-	wellKnown  = class("wellKnown")
+	trust, officially, stock = class("trust"), class("officially"), class("stock")
+	preferring, wellKnown    = class("preferring"), class("wellKnown")
 )
 
 // Models, and what they were told.
 var (
-	callers     = class("callers")
-	habits      = class("habits")
-	everything  = class("everything")
-	said        = class("said")
-	whole       = class("whole")
-	talks       = class("talks")
-	sofar       = class("sofar")
-	results     = class("results")
-	others      = class("others")
-	accompanies = class("accompanies")
-	answers     = class("answers")
-	better      = class("better")
-	troubles    = class("troubles")
-	persons     = class("persons")
-	filed       = class("filed")
-	held        = class("held")
+	callers, habits, everything  = class("callers"), class("habits"), class("everything")
+	said, whole, talks           = class("said"), class("whole"), class("talks")
+	sofar, results, others       = class("sofar"), class("results"), class("others")
+	accompanies, answers, better = class("accompanies"), class("answers"), class("better")
+	troubles, persons, filed     = class("troubles"), class("persons"), class("filed")
+	held                         = class("held")
 )
 
 // keyed are parts of the names of tools that handle keys.
@@ -198,37 +141,23 @@ var keyed = phrases("keyed")
 
 // What the name of an argument asks for, and what its tool is for.
 var (
-	dumps         = class("dumps")
-	located       = class("located")
-	possessors    = class("possessors")
-	keys          = class("keys")
-	private       = class("private")
-	environments  = class("environments")
-	variableNouns = class("variableNouns")
-	settings      = class("settings")
-	exchanged     = class("exchanged")
-	connecting    = phrases("connecting")
-	talkative     = phrases("talkative")
+	dumps, located, possessors         = class("dumps"), class("located"), class("possessors")
+	keys, private, environments        = class("keys"), class("private"), class("environments")
+	variableNouns, settings, exchanged = class("variableNouns"), class("settings"), class("exchanged")
+	connecting, talkative              = phrases("connecting"), phrases("talkative")
 )
 
 // How one account takes the place of another.
 var (
-	displaces = class("displaces")
-	fixed     = class("fixed")
-	payments  = class("payments")
+	displaces, fixed, payments = class("displaces"), class("fixed"), class("payments")
 )
 
 // How calls without end are demanded.
 var (
-	paging    = class("paging")
-	yielded   = class("yielded")
-	crossing  = class("crossing")
-	again     = class("again")
-	until     = class("until")
-	answering = class("answering")
+	paging, yielded, crossing = class("paging"), class("yielded"), class("crossing")
+	again, until, answering   = class("again"), class("until"), class("answering")
 	// unfinished says that an answer is not final; outcomes are results of calls.
-	unfinished = class("unfinished")
-	outcomes   = class("outcomes")
+	unfinished, outcomes = class("unfinished"), class("outcomes")
 )
 
 // governing are the verbs that can be an order at all.
@@ -236,8 +165,7 @@ var governing = union(callVerbs, alterations, participles, assignments, reads, m
 
 // equals and values compare a field with a value: "when done is true".
 var (
-	equals = class("equals")
-	values = class("values")
+	equals, values = class("equals"), class("values")
 )
 
 // noNames are words that are no tool's name although the word "tool" stands beside them.

@@ -225,7 +225,7 @@ func judgePassage(text string, hits []hit) (Injection, bool) {
 			injection.Means = append(injection.Means, m)
 		}
 	}
-	quotedHere := start > 0 && strings.ContainsRune("\"'`“‘", lastRune(text[:start]))
+	quotedHere := slices.ContainsFunc([]string{`"`, "'", "`", "“", "‘"}, func(mark string) bool { return strings.HasSuffix(text[:start], mark) })
 	found := injection.Grave || plain && !about && !quotedHere
 	return injection, found
 }
@@ -239,9 +239,4 @@ func passageAt(text string, start, end int) string {
 		end++
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(text[start:end], ""))
-}
-
-func lastRune(text string) rune {
-	runes := []rune(text[max(0, len(text)-4):])
-	return runes[len(runes)-1]
 }

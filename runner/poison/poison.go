@@ -151,14 +151,19 @@ func (n Names) AddText(text string) {
 	}
 }
 
-// begins reports whether a name in the set begins with a word.
-func (n Names) begins(with string) bool {
+// some reports whether is holds for a name in the set.
+func (n Names) some(is func(name string) bool) bool {
 	for name := range n {
-		if strings.HasPrefix(name, single(with)) {
+		if is(name) {
 			return true
 		}
 	}
 	return false
+}
+
+// begins reports whether a name in the set begins with a word.
+func (n Names) begins(with string) bool {
+	return n.some(func(name string) bool { return strings.HasPrefix(name, single(with)) })
 }
 
 // Kinds has the words of many names, sorted: all tools of a server share one.
@@ -276,18 +281,28 @@ type test struct {
 	of        func(r *reader, all []sentence, i int) verdict
 }
 
+// when makes a test of a condition.
+func when(confidence float64, is func(r *reader, all []sentence, i int) bool) func(*reader, []sentence, int) verdict {
+	return func(r *reader, all []sentence, i int) verdict {
+		if !is(r, all, i) {
+			return verdict{}
+		}
+		return verdict{confidence: confidence}
+	}
+}
+
 // orderTests are for sentences that give orders, the most specific first; statedTests for
 // sentences that are no orders in form.
 var (
 	orderTests = []test{
 		{ParameterOverride, (*reader).overrides}, {ToolSequence, (*reader).sequences}, {SensitiveData, (*reader).asksForSecrets},
-		{Redirection, (*reader).redirects}, {Concealment, (*reader).conceals}, {ContextRequest, (*reader).asksForContext},
-		{Shadowing, (*reader).shadows}, {Shadowing, (*reader).praises}, {Endless, (*reader).loops}, {Authority, (*reader).injects},
+		{Redirection, when(0.8, (*reader).redirects)}, {Concealment, (*reader).conceals}, {ContextRequest, (*reader).asksForContext},
+		{Shadowing, (*reader).shadows}, {Shadowing, (*reader).praises}, {Endless, when(0.6, (*reader).loops)}, {Authority, (*reader).injects},
 	}
 	statedTests = []test{
-		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, (*reader).tiesSecret}, {SensitiveData, (*reader).givesAway}, {ContextRequest, (*reader).tiesTalk}, {ContextRequest, (*reader).spills},
-		{Concealment, (*reader).sparesUser}, {Concealment, (*reader).unspoken}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, (*reader).holdsBack}, {Redirection, (*reader).copiesAll}, {Redirection, (*reader).awaitsDelivery},
-		{Authority, (*reader).overrulesChoice}, {Shadowing, (*reader).monopolizes}, {Endless, (*reader).insists},
+		{SensitiveData, (*reader).fillsWithFile}, {SensitiveData, ties(false)}, {SensitiveData, when(0.8, (*reader).givesAway)}, {ContextRequest, ties(true)}, {ContextRequest, when(0.8, (*reader).spills)},
+		{Concealment, when(0.8, (*reader).sparesUser)}, {Concealment, when(0.75, (*reader).unspoken)}, {ParameterOverride, (*reader).diverts}, {ParameterOverride, (*reader).addsRecipient}, {ToolSequence, when(0.75, (*reader).holdsBack)}, {Redirection, when(0.75, (*reader).copiesAll)}, {Redirection, when(0.8, (*reader).awaitsDelivery)},
+		{Authority, when(0.8, (*reader).overrulesChoice)}, {Shadowing, when(0.6, (*reader).monopolizes)}, {Endless, when(0.6, (*reader).insists)},
 	}
 )
 

@@ -23,26 +23,17 @@ type stake struct {
 // maxTie is the greatest distance of what a sentence ties together, in tokens.
 const maxTie = 24
 
-// tiesSecret reports whether the sentence puts a secret of the user into a free argument.
-func (r *reader) tiesSecret(all []sentence, i int) verdict { return r.ties(all, i, false) }
-
-// tiesTalk reports whether the sentence puts the conversation or the model's instructions into a free argument.
-func (r *reader) tiesTalk(all []sentence, i int) verdict { return r.ties(all, i, true) }
-
-func (r *reader) ties(all []sentence, i int, talk bool) verdict {
-	s := &all[i]
-	if s.tellsOfItself() {
+// ties returns the test whether a sentence puts a secret of the user, or what was said to the model, into a free argument.
+func ties(talk bool) func(*reader, []sentence, int) verdict {
+	return func(r *reader, all []sentence, i int) verdict {
+		s := &all[i]
+		for _, of := range r.stakes(all, i) {
+			if of.talk == talk && !s.tellsOfItself() && (r.tied(s, of) || i == 0 && r.describes(s, of)) {
+				return verdict{confidence: leastTied, place: of.place}
+			}
+		}
 		return verdict{}
 	}
-	for _, of := range r.stakes(all, i) {
-		if of.talk != talk {
-			continue
-		}
-		if r.tied(s, of) || i == 0 && r.describes(s, of) {
-			return verdict{confidence: leastTied, place: of.place}
-		}
-	}
-	return verdict{}
 }
 
 // leastTied is the confidence of a tie. It is greater than that of a request by its name alone.
@@ -204,9 +195,9 @@ func (s *sentence) othersGaveAt(i int) bool {
 
 // handsTalk matches "a copy of the conversation so far goes into the note".
 func (s *sentence) handsTalk() bool {
-	return s.find(0, len(s.Tokens)-1, func(i int) bool {
+	return s.some(func(i int) bool {
 		return s.exchangedAt(i) && s.find(i-8, i+8, func(j int) bool { return s.movesAlong(j) && s.any(j+1, j+3, toward) }) >= 0
-	}) >= 0
+	})
 }
 
 // lasts matches "so far", "up to now", "with the user" behind all of a conversation.

@@ -9,12 +9,12 @@ import (
 
 // calledBefore returns the tool of a passive: "`x` must be called".
 func (r *reader) calledBefore(s *sentence, i int) reference {
-	var ref reference
-	s.find(i-1, i-9, func(j int) bool {
-		ref = r.refAt(s, j)
-		return ref.name != ""
-	})
-	return ref
+	for j := i - 1; j >= max(0, i-9); j-- {
+		if ref := r.refAt(s, j); ref.name != "" {
+			return ref
+		}
+	}
+	return reference{}
 }
 
 // called returns the tool behind a verb.
@@ -164,6 +164,9 @@ func (s *sentence) find(from, to int, is func(i int) bool) int {
 	return -1
 }
 
+// some reports whether is holds for a token.
+func (s *sentence) some(is func(i int) bool) bool { return s.find(0, len(s.Tokens)-1, is) >= 0 }
+
 // any reports whether a token from one place to another, both included, is in a class.
 func (s *sentence) any(from, to int, of set) bool {
 	return s.find(from, to, func(i int) bool { return of[s.text(i)] }) >= 0
@@ -212,7 +215,7 @@ func (r *reader) occasion(s *sentence, i int) (trigger, bool) {
 	firm := firmOccasions[head]
 	for j := i + 1; j < len(s.Tokens) && j <= i+14 && !s.endsOccasion(j); j++ {
 		if of.tool.name == "" || of.tool.own {
-			if ref := r.refAt(s, j); ref.name != "" && (firm || s.isCalled(j)) {
+			if ref := r.refAt(s, j); ref.name != "" && (firm || tools[s.text(j+1)] || wishes[s.text(j+1)]) {
 				of.tool = ref
 			}
 		}
@@ -229,9 +232,6 @@ func (t *trigger) read(word string, firm, near bool) {
 	t.ofAny = t.ofAny || near && universal[word]
 	t.action = t.action || near && firm && gerund(word)
 }
-
-// isCalled matches "`x` tool", "`x` requests".
-func (s *sentence) isCalled(i int) bool { return tools[s.text(i+1)] || wishes[s.text(i+1)] }
 
 func (s *sentence) endsOccasion(i int) bool {
 	t := s.Tokens[i]

@@ -17,14 +17,8 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 		if o.negated || !o.tool.other() && !r.runs(s, o) {
 			continue
 		}
-		counts := ofOther
-		if o.tool.known {
-			counts = ofForeign
-		}
-		occasion, third := r.occasionOf(all, i, counts)
-		if third && occasion.tool.at == o.tool.at && occasion.tool.name == o.tool.name {
-			third = false
-		}
+		occasion, third := occasionOf(all, i, o.tool.known)
+		third = third && occasion.tool != o.tool
 		w := r.weigh(all, i, o, third)
 		if w >= 2 || r.runs(s, o) {
 			return verdict{confidence: max(0.6, min(0.99, 0.5+0.1*float64(w))), tools: named(o.tool)}
@@ -36,7 +30,7 @@ func (r *reader) sequences(all []sentence, i int) verdict {
 // runs matches orders to run a given command on any occasion: "always run `x -y` before
 // any command".
 func (r *reader) runs(s *sentence, o demand) bool {
-	if verb := s.Tokens[o.at].Text; verb != "run" && verb != "execute" || !s.precedes() {
+	if verb := s.Tokens[o.at].Text; verb != "run" && verb != "execute" || !s.has(first) {
 		return false
 	}
 	next := o.at + 1
@@ -53,7 +47,7 @@ func (r *reader) runs(s *sentence, o demand) bool {
 // tool, which is not the server's if the called tool is.
 func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	s := &all[i]
-	precondition := s.precedes() || third || s.triggeredBefore(o.at)
+	precondition := s.has(first) || third || len(s.triggers) > 0 && s.triggers[0].at < o.at
 	dictated, secret, covert := r.dictates(s, o), s.secret(), s.has(secretly)
 	switch {
 	case s.isAdvice(o), !precondition && !o.firm && !dictated:
@@ -79,8 +73,6 @@ func (r *reader) weigh(all []sentence, i int, o demand, third bool) int {
 	return w
 }
 
-func (s *sentence) triggeredBefore(i int) bool { return len(s.triggers) > 0 && s.triggers[0].at < i }
-
 // explains reports whether the server's instructions are about its own tool.
 func (r *reader) explains(tool reference) bool { return tool.known && r.of.Kind == KindInstructions }
 
@@ -90,27 +82,19 @@ func (r *reader) mutates(tool reference) bool {
 	return mutating[head(tool.name)] && !mutating[head(r.of.Own)]
 }
 
-// saysNear looks for words in the sentence and the next, which often gives the reason.
-func saysNear(all []sentence, i int, of set) bool {
-	return all[i].has(of) || i+1 < len(all) && all[i+1].has(of)
-}
-
 // isAdvice matches "for a single file, use x instead", "use x when the id is known".
 func (s *sentence) isAdvice(o demand) bool {
 	verb := s.text(o.at)
 	return !o.firm && (verb == "using" || verb == "use" && (s.has(alternatives) || !s.has(preceding)))
 }
 
-// precedes reports whether something is to be done first, or always.
-func (s *sentence) precedes() bool { return s.has(first) }
+// saysNear looks for words in the sentence and the next, which often gives the reason.
+func saysNear(all []sentence, i int, of set) bool {
+	return all[i].has(of) || i+1 < len(all) && all[i+1].has(of)
+}
 
 func (s *sentence) has(of set) bool {
-	for _, t := range s.Tokens {
-		if t.Kind == words.Word && of[t.Text] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Tokens, func(t words.Token) bool { return t.Kind == words.Word && of[t.Text] })
 }
 
 // dictates reports whether the call's arguments are in the text.
@@ -120,15 +104,12 @@ func (r *reader) dictates(s *sentence, o demand) bool {
 		if t.Text == "unless" || t.Text == "if" || t.Text == "e" || t.Text == "example" {
 			return false
 		}
-		if t.Kind != words.Word && r.literal(s, j) && !r.gaining(s, j) {
+		if t.Kind != words.Word && r.literal(s, j) && !s.any(j-4, j-1, gains) { // not "to get the 'id'"
 			return true
 		}
 	}
 	return false
 }
-
-// gaining reports whether the call returns the value ("to get the 'id'").
-func (r *reader) gaining(s *sentence, i int) bool { return s.any(i-4, i-1, gains) }
 
 // gains reports whether the call gives what a later one needs: "to get the id".
 func (s *sentence) gains(o demand) bool {

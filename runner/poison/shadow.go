@@ -41,7 +41,8 @@ func (r *reader) absent(s *sentence) reference {
 // any other.
 func (r *reader) praises(all []sentence, i int) verdict {
 	s := &all[i]
-	if !(s.has(trust) && (s.claimsSafer() || s.has(officially))) || !saysNear(all, i, stock) {
+	safer := s.some(func(j int) bool { return s.text(j) == "safer" || s.text(j) == "more" && trust[s.text(j+1)] })
+	if !s.has(trust) || !safer && !s.has(officially) || !saysNear(all, i, stock) {
 		return verdict{}
 	}
 	absent := r.anyAbsent(s)
@@ -52,17 +53,12 @@ func (r *reader) praises(all []sentence, i int) verdict {
 	return verdict{confidence: 0.65, tools: named(absent)}
 }
 
-// claimsSafer: "safer than", "more secure".
-func (s *sentence) claimsSafer() bool {
-	return s.find(0, len(s.Tokens), func(j int) bool { return s.text(j) == "safer" || s.text(j) == "more" && trust[s.text(j+1)] }) >= 0
-}
-
 // ofAnyTool: "all other tools", "any other server".
 func (s *sentence) ofAnyTool() bool {
-	return s.find(0, len(s.Tokens), func(j int) bool {
+	return s.some(func(j int) bool {
 		noun := s.text(j + 2)
 		return universal[s.text(j)] && s.text(j+1) == "other" && (tools[noun] || noun == "server" || noun == "servers")
-	}) >= 0
+	})
 }
 
 // anyAbsent returns the first tool that the server lacks, or well-known name.

@@ -1,7 +1,6 @@
 package poison
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,41 +48,41 @@ var (
 )
 
 // givesAway reports whether models are said to hand on a secret: "agents usually commit the key".
-func (r *reader) givesAway(all []sentence, i int) verdict {
+func (r *reader) givesAway(all []sentence, i int) bool {
 	s := &all[i]
 	at := s.secretAt()
 	if at < 0 {
 		_, at = r.secretFile(all, i)
 	}
-	if at < 0 || s.Tokens[at].Kind == words.Word && slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), credential) {
-		return verdict{}
+	if at < 0 || s.Tokens[at].Kind == words.Word && r.of.Parameters.some(credential) {
+		return false
 	}
 	for _, o := range s.orders {
 		if verb := s.text(o.at); !o.negated && (moves[verb] || passes[verb]) && s.byAgents(o.at) {
-			return verdict{confidence: 0.8}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // spills reports whether a sentence says that the conversation goes somewhere: the server has
 // not seen it, so only the model can put it there.
-func (r *reader) spills(all []sentence, i int) verdict {
+func (r *reader) spills(all []sentence, i int) bool {
 	s := &all[i]
 	from, end := s.talk()
 	if from < 0 {
 		from, end = r.yielded(s)
 	}
 	if from < 0 {
-		return verdict{}
+		return false
 	}
 	for j := max(0, from-7); j < len(s.Tokens) && j <= end+9; j++ {
 		about := j > end || j < from && (s.ordersAt(j) || s.byAgents(j))
 		if about && s.movesAlong(j) || j < from && s.callsWith(j, from) {
-			return verdict{confidence: 0.8}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // callsWith matches "call this with" before what begins at to.
@@ -181,20 +180,20 @@ func plural(of set) set {
 
 // sparesUser reports whether people are to be spared something: "people are not to be
 // troubled", "best left out of any conversation".
-func (r *reader) sparesUser(all []sentence, i int) verdict {
+func (r *reader) sparesUser(all []sentence, i int) bool {
 	s := &all[i]
 	for j := range s.Tokens {
 		t := s.text(j)
 		switch {
 		case (t == "left" || t == "kept" || t == "leave" || t == "keep") && s.text(j+1) == "out" && s.text(j+2) == "of" && s.any(j+3, j+5, answers):
 			if s.has(better) || s.ordersAt(j) {
-				return verdict{confidence: 0.8}
+				return true
 			}
 		case troubles[t] && s.spared(j):
-			return verdict{confidence: 0.8}
+			return true
 		}
 	}
-	return verdict{}
+	return false
 }
 
 // spared matches "users are not to be troubled", "people need not be told", "prefer not to be bothered".
@@ -376,7 +375,7 @@ func (r *reader) about(topics []string) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(topics, func(topic string) bool { return strings.Contains(name, plain(strings.ReplaceAll(topic, " ", ""))) })
 	}
-	return has(r.own) || slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), has)
+	return has(r.own) || r.of.Parameters.some(has)
 }
 
 // secretForm matches the beginnings of well-known secrets: keys in PEM, tokens of big services.
@@ -392,7 +391,7 @@ func (r *reader) shapesSecret(text string) (Finding, bool) {
 	speaks := func(name string) bool {
 		return slices.ContainsFunc(keyed, func(word string) bool { return strings.Contains(name, word) })
 	}
-	if speaks(r.own) || slices.ContainsFunc(slices.Collect(maps.Keys(r.of.Parameters)), speaks) {
+	if speaks(r.own) || r.of.Parameters.some(speaks) {
 		return Finding{}, false
 	}
 	return Finding{Technique: SensitiveData, Quote: cut(text), Start: at[0], End: len(text), Confidence: 0.8}, true

@@ -8,16 +8,13 @@ import (
 // answer to a question about it is dictated.
 
 // unspoken reports whether something that is done is to be left out of what people hear.
-func (r *reader) unspoken(all []sentence, i int) verdict {
+func (r *reader) unspoken(all []sentence, i int) bool {
 	s := &all[i]
 	denied := s.denies() || s.reportsNoMore() || s.narrows()
 	for j := 0; j < len(s.Tokens) && !denied; j++ {
 		denied = r.silent(s, j) || s.done(j) && (s.leftOut(j) || s.passedOver(j) || s.alarms(j)) || s.among(j) || s.hushed(j)
 	}
-	if denied {
-		return verdict{confidence: 0.75}
-	}
-	return verdict{}
+	return denied
 }
 
 // silent matches "a silent call of this tool", "a call of this tool, silently".
@@ -92,7 +89,7 @@ func (s *sentence) denies() bool {
 
 // reportsNoMore matches "report the rows and nothing else that took place", "people only hear that it was saved".
 func (s *sentence) reportsNoMore() bool {
-	return s.find(0, len(s.Tokens)-1, func(j int) bool {
+	return s.some(func(j int) bool {
 		switch {
 		case replies[s.text(j)] && s.opens(j):
 			return s.find(j+1, j+8, func(k int) bool { return s.isNothingElse(k) && s.any(k+2, k+4, happens) }) >= 0
@@ -100,18 +97,18 @@ func (s *sentence) reportsNoMore() bool {
 			return s.any(j-3, j-1, onlys) && s.any(j+2, j+8, happens) || s.noMore(j+2, j+4)
 		}
 		return false
-	}) >= 0
+	})
 }
 
 // narrows matches "present only the figure; the lookup stays internal": the answer is limited, and an action kept.
 func (s *sentence) narrows() bool {
-	limited := s.find(0, len(s.Tokens)-1, func(j int) bool {
+	limited := s.some(func(j int) bool {
 		return replies[s.text(j)] && s.opens(j) && (s.any(j+1, j+2, onlys) || s.any(j+1, j+5, alone))
-	}) >= 0
-	return limited && s.find(0, len(s.Tokens)-1, func(j int) bool {
+	})
+	return limited && s.some(func(j int) bool {
 		kept := s.find(j+1, j+8, func(k int) bool { return internals[s.text(k)] && stays[s.text(k-1)] }) >= 0
 		return s.done(j) && (kept || s.any(j-4, j-1, unsettles) && s.any(j-7, j-2, persons))
-	}) >= 0
+	})
 }
 
 // opens reports whether the verb at i begins a clause, as orders do.
