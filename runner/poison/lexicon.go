@@ -2,6 +2,7 @@ package poison
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
@@ -70,8 +71,9 @@ var (
 var (
 	callVerbs, strictCalls, occasions = verbs("callVerbs"), verbs("strictCalls"), class("occasions")
 	firmOccasions, tools, plainTools  = class("firmOccasions"), class("tools"), class("plainTools")
-	noTool, fieldNouns, universal     = class("noTool"), class("fieldNouns"), class("universal")
-	with, articles, first             = class("with"), class("articles"), class("first")
+	noTool, fieldNouns, attributes    = class("noTool"), class("fieldNouns"), class("attributes")
+	universal, with, articles         = class("universal"), class("with"), class("articles")
+	first                             = class("first")
 )
 
 // What belongs to the user, and to a call.
@@ -123,7 +125,8 @@ var (
 // How a tool praises itself over others.
 var (
 	trust, officially, stock = class("trust"), class("officially"), class("stock")
-	preferring, wellKnown    = class("preferring"), class("wellKnown")
+	preferring               = class("preferring")
+	wellKnown                = NamesOf(slices.Collect(maps.Keys(class("wellKnown")))...)
 )
 
 // Models, and what they were told.

@@ -245,7 +245,7 @@ func Read(text string, of Context) []Finding {
 		best[f.Technique] = f
 	}
 	sentences := split(text)
-	r.fields = fieldsIn(sentences)
+	r.fields = r.fieldsIn(sentences)
 	for i := range sentences {
 		s := &sentences[i]
 		r.parse(s)

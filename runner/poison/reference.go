@@ -1,6 +1,7 @@
 package poison
 
 import (
+	"maps"
 	"strings"
 	"unicode"
 
@@ -54,7 +55,7 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
 		return reference{name: t.Text, own: true, known: true, at: i}
 	}
-	if t.Kind != words.Quoted && t.Kind != words.Word || r.of.Parameters.Has(t.Text) || r.fields.Has(t.Raw) && !s.calledAt(i) {
+	if t.Kind != words.Quoted && t.Kind != words.Word || r.fields.Has(t.Raw) && !s.calledAt(i) || r.of.Parameters.Has(t.Text) && !plainTools[s.text(i+1)] {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
@@ -100,17 +101,31 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
 }
 
-// fieldsIn returns the identifiers that sentences call fields: `the "use_cases" field`.
-func fieldsIn(all []sentence) Names {
-	fields := Names{}
+// fieldsIn returns the identifiers that sentences call fields, and no sentence a tool: `the "use_cases" field`. A
+// tool's name is none: or to speak of "the send_email field" once would hide what the text says about that tool.
+func (r *reader) fieldsIn(all []sentence) Names {
+	fields, called := Names{}, Names{}
 	for i := range all {
-		for j, t := range all[i].Tokens {
-			if (t.Kind == words.Word || t.Kind == words.Quoted) && compound(t.Raw) && fieldNouns[all[i].text(j+1)] {
+		s := &all[i]
+		for j, t := range s.Tokens {
+			switch {
+			case t.Kind != words.Word && t.Kind != words.Quoted || !compound(t.Raw):
+			case !fieldNouns[s.text(j+1)]:
+				called[plain(t.Raw)] = called.Has(t.Raw) || s.any(j-1, j+1, tools)
+			case !r.namesTool(t.Raw):
 				fields.Add(t.Raw)
 			}
 		}
 	}
+	maps.DeleteFunc(fields, func(name string, _ bool) bool { return called[name] })
 	return fields
+}
+
+// namesTool reports whether a name is that of a tool of the server or of a well-known one, or has the form of an order.
+func (r *reader) namesTool(name string) bool {
+	parts := words.OfName(name)
+	last := parts[len(parts)-1]
+	return r.of.has(name) || wellKnown.Has(name) || mutating[parts[0]] && !arguments[last] && !attributes[last]
 }
 
 // calledAt reports whether the words around the token at i call it a tool, or call it.

@@ -2,7 +2,6 @@ package poison
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
@@ -46,7 +45,7 @@ func (r *reader) praises(all []sentence, i int) verdict {
 		return verdict{}
 	}
 	absent := r.anyAbsent(s)
-	called := wellKnown[strings.ToLower(r.of.Own)] && r.of.Kind != KindParameter // a parameter's text praises its values
+	called := wellKnown.Has(r.of.Own) && r.of.Kind != KindParameter // a parameter's text praises its values
 	if !saysNear(all, i, preferring) || !called && absent.name == "" && !s.ofAnyTool() {
 		return verdict{}
 	}
@@ -65,7 +64,7 @@ func (s *sentence) ofAnyTool() bool {
 func (r *reader) anyAbsent(s *sentence) reference {
 	for i, t := range s.Tokens {
 		if t.Kind == words.Word || t.Kind == words.Quoted {
-			if ref := (reference{name: t.Raw, at: i}); wellKnown[t.Text] && !r.isOwn(t.Raw) && !r.of.Tools.Has(t.Raw) {
+			if ref := (reference{name: t.Raw, at: i}); wellKnown.Has(t.Raw) && !r.isOwn(t.Raw) && !r.of.Tools.Has(t.Raw) {
 				return ref
 			}
 		}
