@@ -25,6 +25,8 @@ func TestS2VariablesThatLoadCode(t *testing.T) {
 		"GUNICORN_CMD_ARGS=--bind=0.0.0.0:80 --config=/data/x.py", "GUNICORN_CMD_ARGS=--pythonpath /data", "GUNICORN_CMD_ARGS=-c/data/x.py", "GUNICORN_CMD_ARGS=-b 0.0.0.0 -k x.y",
 		"UVICORN_LOG_CONFIG=/data/x.json", "FLASK_APP=/data/x.py", "MPLBACKEND=module://x", "JUPYTER_CONFIG_DIR=/data", "ANSIBLE_CALLBACK_PLUGINS=/data", "NODE_CONFIG_DIR=/data",
 		"PRISMA_QUERY_ENGINE_LIBRARY=/data/x.so", "ESBUILD_BINARY_PATH=/data/x", "RIPGREP_CONFIG_PATH=/data/rc", "GST_PLUGIN_PATH=/data", "GDK_PIXBUF_MODULE_FILE=/data/x", "HDF5_PLUGIN_PATH=/data",
+		"DOTNET_BUNDLE_EXTRACT_BASE_DIR=/data", "NUMBA_CACHE_DIR=/data", "TRITON_CACHE_DIR=/data", "TORCH_EXTENSIONS_DIR=/data", "BOOTSNAP_CACHE_DIR=/data", "PKG_NATIVE_CACHE_PATH=/data",
+		"GI_TYPELIB_PATH=/data", "ALSA_CONFIG_PATH=/data/x", "QT_QPA_PLATFORM_PLUGIN_PATH=/data",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		if Loads(name, value) == "" {

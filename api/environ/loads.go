@@ -68,6 +68,8 @@ var families = []family{
 	{names: "CLASSPATH JAVA_HOME JRE_HOME LOADER_PATH LOADER_MAIN LOADER_HOME LOADER_ARGS", loads: "the JVM loads classes from it"},
 
 	{names: "PEX_VERBOSE PEX_EMIT_WARNINGS"},
+	{names: "DOTNET_BUNDLE_EXTRACT_BASE_DIR PKG_NATIVE_CACHE_PATH NUMBA_CACHE_DIR TRITON_CACHE_DIR TORCH_EXTENSIONS_DIR TORCHINDUCTOR_CACHE_DIR BOOTSNAP_CACHE_DIR",
+		loads: "compiled code is loaded from the cache that it names"},
 	{names: "PKG_EXECPATH _MEIPASS2 _PYI_* PEX_* SHIV_*", loads: "a program that was packed into one file runs other code by it"},
 
 	{names: "ENV", loads: "a shell runs the file it names", harmless: regexp.MustCompile(`^[A-Za-z0-9_-]*$`)}, // ENV=production
@@ -92,7 +94,7 @@ var families = []family{
 	{names: "PYENV_VERSION RBENV_VERSION NODENV_VERSION"},
 	{names: "PYENV_* RBENV_* NODENV_* PIPX_*", loads: "it decides which interpreter is started, and which hooks before it"},
 	{names: "OPENSSL_CONF* OPENSSL_MODULES OPENSSL_ENGINES KRB5_CONFIG SASL_PATH ODBCINI ODBCSYSINI ODBCINSTINI", loads: "a library loads the modules it names"},
-	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX QT_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_* " +
+	{names: "GIO_MODULE_DIR GIO_EXTRA_MODULES GTK_MODULES GTK3_MODULES GTK_PATH GTK_EXE_PREFIX GI_TYPELIB_PATH ALSA_CONFIG_PATH QT_PLUGIN_PATH QT_QPA_PLATFORM_PLUGIN_PATH QML*_IMPORT_PATH MAGICK_* LIBVA_DRIVERS_PATH LIBGL_DRIVERS_PATH VK_* OCL_ICD_* " +
 		"GST_PLUGIN_* GDK_PIXBUF_MODULE* HDF5_PLUGIN_PATH GDAL_DRIVER_PATH LIBMYSQL_PLUGIN* GVBINDIR FREI0R_PATH LADSPA_PATH LV2_PATH",
 		loads: "a library loads the modules it names"},
 }
