@@ -44,14 +44,17 @@ func Server(kind schema.GroupKind, object []byte) *Container {
 		return nil
 	}
 	c := &Container{Image: r.image, Command: r.command, Args: r.args, Env: r.env, WorkingDir: r.workingDir, Additions: r.additions}
+	isKnown := true
 	if !r.verbatim {
-		c.Command, c.Args = Expand(r.env, r.command, r.args)
+		c.Command, c.Args, isKnown = Expand(r.env, r.command, r.args)
 	}
 	switch named := r.image != "" && !strings.Contains(r.image, "://"); {
 	case !named && r.problem != "":
 		c.Unclear = r.problem
 	case !named:
 		c.Unclear = noImage
+	case !isKnown:
+		c.Unclear = NotExpanded
 	}
 	return c
 }
@@ -80,12 +83,19 @@ func Decode(object []byte, into any) error {
 	return err
 }
 
-// Expand expands $(NAME) in a command line as a kubelet does, with the literal values in env.
-// One longer than any audit's is left as it is: it matches none. command and args count
-// together, as the words of an audit may be split otherwise.
-func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs []string) {
-	if !expands(command) && !expands(args) || len(command)+len(args) > 2*maxWords {
-		return command, args
+// NotExpanded is Unclear for a command line that Expand does not know.
+const NotExpanded = "It is not known what a kubelet makes of the $ in its command line, which is too long."
+
+// Expand expands $(NAME) and $$ in a command line as a kubelet does, with the literal values in
+// env. ok is false if the result is longer than that of any audit's spec: an image's own command
+// line, which an audit runs literally, may be as long. command and args count together, as the
+// words of an audit may be split otherwise.
+func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs []string, ok bool) {
+	switch {
+	case !expands(command) && !expands(args):
+		return command, args, true
+	case len(command)+len(args) > 2*maxWords:
+		return command, args, false
 	}
 	if len(env) > maxVariables {
 		env = nil // an unexpanded $(NAME) matches nothing
@@ -93,9 +103,9 @@ func Expand(env []EnvVar, command, args []string) (expandedCommand, expandedArgs
 	variables := recipe{env: env}.variables()
 	expandedCommand, expandedArgs = variables.expandAll(command), variables.expandAll(args)
 	if tooLong := func(word string) bool { return !fits(word, maxWord) }; slices.ContainsFunc(expandedCommand, tooLong) || slices.ContainsFunc(expandedArgs, tooLong) {
-		return command, args
+		return command, args, false
 	}
-	return expandedCommand, expandedArgs
+	return expandedCommand, expandedArgs, true
 }
 
 // Literals returns the variables with literal values, as a kubelet sets them and discovery

@@ -3,6 +3,7 @@ package subject
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,30 @@ func TestX4WordsThatAKubeletExpands(t *testing.T) {
 	}
 	if want := "echo $"; got.Command[2] != want {
 		t.Errorf("the command is %q, want %q", got.Command[2], want)
+	}
+}
+
+// TestAC1CommandLinesTooLongToExpand: an image's own command line may be longer than that of an
+// audit's spec. The audit runs it as it is, and a kubelet expands the same words in an object.
+func TestAC1CommandLinesTooLongToExpand(t *testing.T) {
+	script := "[ $$ = '$' ] && evil; exec /notes #" + strings.Repeat("x", 1100)
+	for name, c := range map[string]corev1.Container{
+		"a long word": {Command: []string{"sh", "-c", script}},
+		"many words":  {Command: append([]string{"sh", "-c", "echo $$"}, slices.Repeat([]string{"word"}, 100)...)},
+		"arguments":   {Args: []string{script}},
+	} {
+		c.Name, c.Image = "server", "registry.example/notes"
+		for _, got := range containersOf(t, c) {
+			if got.Unclear == "" {
+				t.Errorf("%s: %q is taken for what runs", name, slices.Concat(got.Command, got.Args)[:1])
+			}
+		}
+	}
+	long := corev1.Container{Name: "server", Image: "registry.example/notes", Command: []string{"sh", "-c", strings.ReplaceAll(script, "$$", "$PPID")}}
+	for _, got := range containersOf(t, long) {
+		if got.Unclear != "" {
+			t.Errorf("what no kubelet expands is not compared: %s", got.Unclear)
+		}
 	}
 }
 

@@ -104,7 +104,10 @@ func (s *podSpec) images() []gate.Container {
 	} {
 		for _, c := range of.list {
 			read := gate.Container{Name: c.Name, Role: of.role, Image: c.Image}
-			read.Command, read.Args = source.Expand(c.Env, c.Command, c.Args)
+			isKnown := false
+			if read.Command, read.Args, isKnown = source.Expand(c.Env, c.Command, c.Args); !isKnown {
+				read.Unclear = source.NotExpanded
+			}
 			read.Environment, read.Additions = environmentOf(c.Env, c.WorkingDir, c.Additions), additionsOf(c.Additions)
 			all = append(all, clear(read))
 		}
