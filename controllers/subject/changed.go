@@ -25,7 +25,8 @@ func Changed(old, new gate.Subject) gate.Subject {
 	}
 	changed := new
 	changed.Containers = slices.DeleteFunc(slices.Clone(new.Containers), func(c gate.Container) bool {
-		return c.Image != "" && was[runOf(c)] // unknown without an image
+		isKnown := c.Image != "" && c.Unclear != noText
+		return isKnown && was[runOf(c)]
 	})
 	return changed
 }

@@ -50,6 +50,7 @@ func TestChanged(t *testing.T) {
 		{"another container of the same", []gate.Container{run()}, []gate.Container{run(), run()}, false},
 		{"the order", []gate.Container{bare, run()}, []gate.Container{run(), bare}, false},
 		{"what could not be read before", []gate.Container{unreadable}, []gate.Container{unreadable}, true},
+		{"AC2: bytes that look alike", []gate.Container{run(func(c *gate.Container) { c.Unclear = noText })}, []gate.Container{run(func(c *gate.Container) { c.Unclear = noText })}, true},
 		{"what is built of the same", []gate.Container{built}, []gate.Container{built}, false},
 		{"what is built of another", []gate.Container{built}, []gate.Container{{Image: "uvx://b", Role: gate.RoleServer, Unclear: built.Unclear}}, true},
 	} {
