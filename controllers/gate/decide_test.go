@@ -107,6 +107,8 @@ func TestDecideByVerdicts(t *testing.T) {
 		{"args are not a command", plain, gate.Container{Name: "s", Image: pinned, Args: node}, []*gate.Verdict{verdictOf("a", started(node, nil))}, "OtherCommand", deny, "a"},
 		{"args of the same image", plain, gate.Container{Name: "s", Image: pinned, Args: node}, []*gate.Verdict{verdictOf("a", started(nil, node))}, "Passed", allow, "a"},
 		{"words that the kubelet replaces", plain, runs(pinned, "node", "$(FILE)"), []*gate.Verdict{verdictOf("a", started([]string{"node", "$(FILE)"}, nil))}, "OtherCommand", deny, "a"},
+		{"words that some kubelets misread", plain, runs(pinned, "node", "$é"), []*gate.Verdict{verdictOf("a", started([]string{"node", "$é"}, nil))}, "OtherCommand", deny, "a"},
+		{"words with other dollars", plain, runs(pinned, "node", "$HOME é$"), []*gate.Verdict{verdictOf("a", started([]string{"node", "$HOME é$"}, nil))}, "Passed", allow, "a"},
 		{"what cannot be compared", plain, gate.Container{Name: "s", Image: pinned, Unclear: "It has a plugin."}, []*gate.Verdict{verdictOf("a")}, "OtherCommand", deny, "a"},
 		{"a command that is not known", plain, runs(pinned), []*gate.Verdict{verdictOf("a", func(v *gate.Verdict) { v.CommandDigest, v.ArgvDigest = "", "" })}, "OtherCommand", deny, "a"},
 		{"an image that is mounted", plain, gate.Container{Name: "v", Role: gate.RoleImageVolume, Image: pinned}, []*gate.Verdict{verdictOf("a", failed)}, "Failed", deny, "a"},

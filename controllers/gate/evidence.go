@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -133,12 +134,16 @@ func (e *evidence) want(s *start) *answer {
 	return wanted
 }
 
-// isComparable reports whether a container runs its command literally. The kubelet expands
-// "$(NAME)", an audit does not.
+// isComparable reports whether a container runs its command literally, as an audit does.
 func isComparable(container Container) bool {
-	replaced := func(word string) bool { return strings.Contains(word, "$(") }
-	return container.Unclear == "" && !slices.ContainsFunc(container.Command, replaced) && !slices.ContainsFunc(container.Args, replaced)
+	return container.Unclear == "" && !slices.ContainsFunc(container.Command, Expands) && !slices.ContainsFunc(container.Args, Expands)
 }
+
+// Expands reports whether a kubelet may run another word: it expands "$(NAME)", and some
+// versions misread a character after "$" that is not ASCII.
+func Expands(word string) bool { return expanded.MatchString(word) }
+
+var expanded = regexp.MustCompile(`\$(\(|[^\x00-\x7F])`)
 
 // place relates a verdict's platform to the object's.
 type place int

@@ -94,7 +94,7 @@ func (s *subject) opinions(p *gate.Policy, w World, architecture string) map[v1a
 // enough to list.
 func showable(v *gate.Verdict) bool {
 	return len(words(v.Command))+len(words(v.Args)) <= maxTold && v1alpha1.CommandDigest(v.Command, v.Args) == v.CommandDigest &&
-		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), func(word string) bool { return strings.Contains(word, "$(") })
+		!slices.ContainsFunc(slices.Concat(v.Command, v.Args), gate.Expands)
 }
 
 // line formats a line for a command line, or with "*" for any.
