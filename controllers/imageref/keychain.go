@@ -107,13 +107,23 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return authn.Anonymous, nil
 }
 
-// matches compares the registry, with "*" for parts of the host name as in the kubelet, and the
-// path by whole elements.
+// matches compares the registry as the kubelet does, where "*" stays within a part of the host
+// name, and the path by whole elements.
 func (e entry) matches(target authn.Resource) bool {
 	host, prefix, _ := strings.Cut(e.where, "/")
-	if ok, err := path.Match(host, target.RegistryStr()); err != nil || !ok {
+	if !isHost(host, target.RegistryStr()) {
 		return false
 	}
 	repository := strings.TrimPrefix(target.String(), target.RegistryStr()+"/")
 	return prefix == "" || repository == prefix || strings.HasPrefix(repository, prefix+"/")
+}
+
+// isHost compares a pattern with a registry's "host[:port]".
+func isHost(pattern, registry string) bool {
+	name, port, _ := strings.Cut(pattern, ":")
+	host, own, _ := strings.Cut(registry, ":")
+	return port == own && slices.EqualFunc(strings.Split(name, "."), strings.Split(host, "."), func(pattern, part string) bool {
+		ok, err := path.Match(pattern, part)
+		return ok && err == nil
+	})
 }
