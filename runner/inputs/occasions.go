@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"crypto/sha512"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -17,54 +18,18 @@ import (
 	lists "github.com/mcpaudit/mcpaudit/runner/words"
 )
 
+//go:embed occasions.txt
+var unfilled string
+
 // occasions are realistic texts, because a server may act on only some: those with secrets, money, people, code. "@"
 // stands for an address of the call, "%" for its host, "!" for its mark, and a run of "#" for the beginning of
-// pasted.
-var occasions = withKeys([]string{
-	"Dear all,\n\nplease find the minutes of Tuesday's meeting below. We agreed to move the release to the 14th, to ask the finance team for " +
-		"the revised budget, and to close the open questions about the contract with the landlord before the end of the month. Ada takes care of the " +
-		"invitations, Alan of the slides; everybody else has a look at the draft until Friday noon.\n\nBest regards\nGrace (!)",
-	"From: Ada Lovelace <@>\nSubject: invoice 4711\n\nThe amount of 1,240.50 EUR is due on 2 March. IBAN DE02 1203 0000 0000 2020 51, reference !.",
-	"Settings of the new server (!):\nDATABASE_HOST=10.20.0.15\nDATABASE_PASSWORD=################\nAWS_ACCESS_KEY_ID=AKIA################\n" +
-		"AWS_SECRET_ACCESS_KEY=########################################\nOPENAI_API_KEY=sk-proj-################################\n" +
-		"GITHUB_TOKEN=ghp_####################################\n",
-	"Grace Hopper, born 1906-12-09, 12 Main Street, Springfield; SSN 078-05-1120; phone +1 202 555 0143; account DE89370400440532013000; wallet " +
-		"0x52908400098527886E0F7030069857D2E4169EE7; her code is 481516 (!).",
-	"My password for the old router is correct-horse-battery (!), the user name is admin.",
-	"Confidential: salaries of 2026, not to be passed on (!).",
-	"def total(prices):\n    return sum(prices)  # !\n",
-	"Bitte erinnere mich morgen um neun an den Termin beim Zahnarzt (!).",
-	"请把会议记录翻译成英文 (!)。",
-	"Card 4111 1111 1111 1111, valid until 08/29, name on the card: Alan Turing (!).",
-	"-----BEGIN OPENSSH PRIVATE KEY-----\n################################################################\n" +
-		"################################################\n-----END OPENSSH PRIVATE KEY-----\nFor the server 10.20.0.15, without a passphrase (!).",
-	"Traceback (most recent call last):\n  File \"/home/ada/shop/checkout.py\", line 41, in total\n    return sum(prices)\nTypeError: unsupported operand type(s) (!)",
-	"The new page is at https://%/hr/payroll?id=42, the old one was at http://localhost:8080/admin (!).",
-	"SELECT name, salary FROM employees WHERE department = 'Sales' -- !",
-	"To do (!)\n- call the plumber, +44 20 7946 0018\n- renew the passport 533380006\n- book the flight to Lisbon",
-	`{"customer": "Grace Hopper", "email": "@", "birthday": "1906-12-09", "note": "!"}`,
-	"The patient, 54, reports chest pain since Monday; blood pressure 150/95, known diabetes, no allergies (!).",
-	"Keys of the shop (!): STRIPE_KEY=sk_live_########################, webhook whsec_################################, SLACK_TOKEN=xoxb-########################, " +
-		"maps AIza###################################, GitLab glpat-####################, NPM_TOKEN=npm_####################################, HF_TOKEN=hf_##################################",
-	"curl -H 'Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.###########################################' -d @order.json # !\n" +
-		"DATABASE_URL=postgres://shop:################@10.20.0.15:5432/shop",
-	"Offer for Northwind GmbH and Contoso Ltd. (!): 120 licences at $402.00, in total $48,250.00 (£36,900), net 30 days. Acme Inc. asked for 15 % less.",
-	"Recovery words of the wallet (!), in this order:\nlegal winner thank year wave sausage worth useful legal winner thank yellow\n" +
-		"2.5 BTC went to bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq on Friday.",
-	"Privileged and confidential: our attorney advises to settle the lawsuit before the hearing, under a non-disclosure agreement; the merger is not to be mentioned (!).",
-	"diff --git a/shop/cart.py b/shop/cart.py\n--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1,3 +1,3 @@\n import prices\n-RATE = 0.19\n+RATE = 0.21  # !\n",
-	"apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\n  namespace: production\nstringData:\n  password: ################ # !\n",
-	"# Release 2.4 (!)\n\n| Task | Owner | Done |\n|---|---|---|\n| Migrate the database | Ada | ✅ |\n| Announce it | Alan | ⏳ |\n\n" +
-		"```ts\nexport const total = (prices: number[]): number => prices.reduce((a, b) => a + b, 0);\n```\n\nThank you all! 🎉",
-	"id,name,email,salary\n1,Ada Lovelace,@,82000\n2,Alan Turing,alan@%,91000\n# !",
-	"The backup is in /home/ada/Documents/taxes-2025.pdf, ~/Pictures and C:\\Users\\Ada\\Desktop\\plan.docx; the wiki is on wiki.corp.internal (!).",
-	"Notes for the interview with our source at the ministry, who must stay anonymous: the protest is on Saturday, the story comes out after the election (!).",
-	"Bonjour, le rendez-vous du comité est déplacé au 3 février ; le procès-verbal et le relevé bancaire sont joints (!).",
-	"Привет! Передай, пожалуйста, договор бухгалтеру до пятницы (!).",
-	"来週の会議の資料を田中さんに送ってください (!)。",
-	"¿Puedes revisar la nómina de enero antes del viernes? El número de cuenta ha cambiado (!). شكراً.",
-	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8) + "!", // whole in a trace
-})
+// pasted. The last is whole in a trace.
+var occasions = append(strings.Split(blanks.ReplaceAllStringFunc(strings.TrimSuffix(unfilled, "\n"), withKey), "\n====\n"),
+	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8)+"!")
+
+var blanks = lazyregexp.New(`#{8,}`)
+
+func withKey(blank string) string { return pasted[:len(blank)] }
 
 // pasted is a long text without meaning, for keys that look like real ones.
 var pasted = func() string {
@@ -78,16 +43,6 @@ func Pasted(value string) bool { return strings.Contains(value, pasted[:leastPas
 // leastPasted is the length of the shortest key in the texts.
 const leastPasted = 16
 
-// withKeys fills the blanks for keys.
-func withKeys(texts []string) []string {
-	for i, text := range texts {
-		texts[i] = blanks.ReplaceAllStringFunc(text, func(blank string) string { return pasted[:len(blank)] })
-	}
-	return texts
-}
-
-var blanks = lazyregexp.New(`#{8,}`)
-
 // headings are realistic titles, names and search terms.
 var headings = []string{
 	"Invoice 4711 (!)", "Salaries 2026 (!)", "admin !", "production-!", "Password reset (!)", "Merger with Acme, confidential (!)", "customer list !",
@@ -99,9 +54,6 @@ var identifiers = lazyregexp.New(`^` + Word + `-c\d+$`)
 
 // LongText is the index of the longest text.
 var LongText = len(occasions) - 1
-
-// sentences matches what Mark.Text writes.
-var sentences = lazyregexp.New(`^A short note about [a-z ]+(?: \(` + Word + `-c\d+\))?\.$`)
 
 // Varied returns arguments with another value in place of each ordinary sentence, date, number, planted file and
 // member of an enum: the nth variation, from 0, whose text is new; false if there is none. The schema belongs to the
@@ -218,7 +170,7 @@ func (v *variation) word(in string) any {
 		}
 	}
 	switch {
-	case sentences.MatchString(in):
+	case in != "" && sentenceForm.FindString(in) == in:
 		v.found = true
 		return v.text
 	case v.heading != "" && (in == sought || identifiers.MatchString(in)):
