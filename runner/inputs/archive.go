@@ -1,10 +1,6 @@
 package inputs
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -25,38 +21,52 @@ type Archive struct {
 	// Ending is its file extension.
 	Ending string
 
-	pack func(part) []byte
-	way  string
+	way    string
+	linked bool
 }
 
 // Archives lists the archives in the directories of arguments where guards are tried.
 var Archives = []Archive{
-	{`as a file with ".." in an archive (ZIP)`, ".zip", packZIP, Up},
-	{`as a file with ".." in an archive (tar)`, ".tar", packTar, Up},
-	{`as a file with ".." in a compressed archive (tar)`, ".tar.gz", packTarball, Up},
-	{"as a file with an absolute path in an archive (ZIP)", ".zip", packZIP, "/"},
-	{"as a file with an absolute path in an archive (tar)", ".tar", packTar, "/"},
-	{`as a file with ".." behind a directory in an archive (ZIP)`, ".zip", packZIP, "notes/" + Up},
-	{"as a file with an absolute path in a compressed archive (tar)", ".tar.gz", packTarball, "/"},
-	{"as a file behind a link in an archive (tar)", ".tar", packLink, "/"},
-	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", packLinkBall, "/"},
-	{"as a file behind a relative link in an archive (tar)", ".tar", packLink, Up},
-	{"as a file behind a relative link in a compressed archive (tar)", ".tar.gz", packLinkBall, Up},
-	{"as a file behind a link in an archive (ZIP)", ".zip", packZIPLink, "/"},
-	{`as a file with "....//" in an archive (ZIP)`, ".zip", packZIP, doubled},
-	{`as a file with "....//" in a compressed archive (tar)`, ".tar.gz", packTarball, doubled},
-	{`as a file with "..\" in an archive (ZIP)`, ".zip", packZIP, strings.ReplaceAll(Up, "/", `\`)},
+	{`as a file with ".." in an archive (ZIP)`, ".zip", Up, false},
+	{`as a file with ".." in an archive (tar)`, ".tar", Up, false},
+	{`as a file with ".." in a compressed archive (tar)`, ".tar.gz", Up, false},
+	{"as a file with an absolute path in an archive (ZIP)", ".zip", "/", false},
+	{"as a file with an absolute path in an archive (tar)", ".tar", "/", false},
+	{`as a file with ".." behind a directory in an archive (ZIP)`, ".zip", "notes/" + Up, false},
+	{"as a file with an absolute path in a compressed archive (tar)", ".tar.gz", "/", false},
+	{"as a file behind a link in an archive (tar)", ".tar", "/", true},
+	{"as a file behind a link in a compressed archive (tar)", ".tar.gz", "/", true},
+	{"as a file behind a relative link in an archive (tar)", ".tar", Up, true},
+	{"as a file behind a relative link in a compressed archive (tar)", ".tar.gz", Up, true},
+	{"as a file behind a link in an archive (ZIP)", ".zip", "/", true},
+	{`as a file with "....//" in an archive (ZIP)`, ".zip", doubled, false},
+	{`as a file with "....//" in a compressed archive (tar)`, ".tar.gz", doubled, false},
+	{`as a file with "..\" in an archive (ZIP)`, ".zip", strings.ReplaceAll(Up, "/", `\`), false},
 }
 
 // Pack makes the archive that leads to the file of a numbered attempt, by the names that the server sees.
 func (a Archive) Pack(number int, names *pseudonym.Names) []byte {
-	return a.pack(part{a.way + names.Out(OutsideFile(number, ".txt"))[1:], string(OutsideNote.Content)})
+	return a.pack(a.way + names.Out(OutsideFile(number, ".txt"))[1:])
 }
 
 // Beside makes an archive with a file in a directory beside the one where it is unpacked.
 func (a Archive) Beside(dir string, number int) []byte {
 	tail := strings.TrimPrefix(OutsideFile(number, ".txt"), OutsideDir)
-	return a.pack(part{"../" + path.Base(dir) + tail, string(OutsideNote.Content)})
+	return a.pack("../" + path.Base(dir) + tail)
+}
+
+func (a Archive) pack(name string) []byte {
+	parts := []part{{name, string(OutsideNote.Content), false}}
+	if a.linked {
+		parts = linked(name, string(OutsideNote.Content))
+	}
+	switch a.Ending {
+	case ".zip":
+		return zipped(parts...)
+	case ".tar":
+		return tarred(parts...)
+	}
+	return gzipped(tarred(parts...))
 }
 
 // Packed is the name of the file in archives of honest calls.
@@ -109,34 +119,10 @@ func ArchiveFiles(names *pseudonym.Names) (all []File) {
 	return all
 }
 
-func packZIP(f part) []byte { return zipped(f) }
-
-func packTar(f part) []byte { return tarred(f) }
-
-func packTarball(f part) []byte { return gzipped(tarred(f)) }
-
-// packLink packs a link to the directory of an absolute path, and a file in it. No file of the link's name exists
-// where it is unpacked.
-func packLink(f part) []byte {
-	var packed bytes.Buffer
-	w, link := tar.NewWriter(&packed), "shelf-"+path.Base(path.Dir(f.name))
-	_ = w.WriteHeader(&tar.Header{Name: link, Typeflag: tar.TypeSymlink, Linkname: path.Dir(f.name), Mode: 0o777}) // to memory: no error
-	_ = w.Flush()                                                                                                  // as above
-	// Without its own end the archive goes on with the file.
-	return append(packed.Bytes(), tarred(part{link + "/" + path.Base(f.name), f.content})...)
+// linked returns a link to the directory of an absolute path, and a file in it. No file of the link's name exists where
+// they are unpacked.
+func linked(name, content string) []part {
+	dir, base := path.Split(name)
+	link := "shelf-" + path.Base(dir)
+	return []part{{link, path.Dir(name), true}, {link + "/" + base, content, false}}
 }
-
-// packZIPLink does the same in a ZIP archive, in which the target of a link is the content of a file.
-func packZIPLink(f part) []byte {
-	var packed bytes.Buffer
-	w, link := zip.NewWriter(&packed), zip.FileHeader{Name: "shelf-" + path.Base(path.Dir(f.name))}
-	link.SetMode(fs.ModeSymlink | 0o777)
-	to, _ := w.CreateHeader(&link) // to memory: no error
-	_, _ = to.Write([]byte(path.Dir(f.name)))
-	to, _ = w.Create(link.Name + "/" + path.Base(f.name))
-	_, _ = to.Write([]byte(f.content))
-	_ = w.Close()
-	return packed.Bytes()
-}
-
-func packLinkBall(f part) []byte { return gzipped(packLink(f)) }

@@ -52,15 +52,16 @@ const spare = "spare"
 // copies of those that tools change.
 func documents() []File {
 	var all []File
-	sources := tarred(part{"note.txt", "milk and bread\n"}, part{"main.tex", "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"})
+	note := part{name: "note.txt", content: "milk and bread\n"}
+	sources := tarred(note, part{name: "main.tex", content: "\\documentclass{article}\\begin{document}\\section{Notes}Milk and bread.\\end{document}\n"})
 	for _, f := range []struct {
 		ending  string
 		content []byte
 		changed bool
 	}{
-		{"xlsx", workbook(), true},
-		{"docx", document(), true},
-		{"pptx", presentation(), true},
+		{"xlsx", officeFile("xlsx"), true},
+		{"docx", officeFile("docx"), true},
+		{"pptx", officeFile("pptx"), true},
 		{"pdf", portable(), true},
 		{"db", sqlite(), true},
 		{"ipynb", []byte(notebook), true},
@@ -69,7 +70,7 @@ func documents() []File {
 		{"gif", picture(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), false},
 		{"svg", []byte(drawn), false},
 		{"wav", sound(), false},
-		{"zip", zipped(part{"note.txt", "milk and bread\n"}), false},
+		{"zip", zipped(note), false},
 		{"tar", sources, false},
 		{"tgz", gzipped(sources), false},
 		{"tar.gz", gzipped(sources), false},
