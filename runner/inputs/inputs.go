@@ -31,8 +31,8 @@
 // # Constraints
 //
 // Which properties go together is a list of ties: of some names, so many have to be given, and so many may be,
-// perhaps only where another property has a value. They come from the schema (oneOf and anyOf of required, not,
-// dependentRequired, if), from descriptions and from refusals, and are applied where an object is made.
+// perhaps only where another property has a value. They come from the schema (not, dependentRequired), from
+// descriptions and from refusals, and are applied where an object is made.
 //
 // # Marks
 //

@@ -47,7 +47,8 @@ func (t tie) count(object map[string]any) (n int) {
 	return n
 }
 
-// tied returns the constraints that a schema has between the properties of an object.
+// tied returns the constraints that a schema has between the properties of an object, other than alternatives: those
+// are branches.
 func (r *resolver) tied(schema any, depth int) (found []tie) {
 	s, _ := schema.(map[string]any)
 	if s == nil || depth > maxDepth || !r.spend(16+len(s)) {
@@ -69,68 +70,19 @@ func (r *resolver) tied(schema any, depth int) (found []tie) {
 			found = append(found, need(condition{name: name}, names...))
 		}
 	}
-	found = append(found, forbidden(s["not"], condition{})...)
-	for _, keyword := range []string{"oneOf", "anyOf"} {
-		if names := eachRequired(s[keyword]); len(names) > 1 {
-			t := anyOne(names...)
-			if keyword == "oneOf" {
-				t.most = 1
-			}
-			found = append(found, t)
-		}
-	}
-	return append(found, conditional(s)...)
-}
-
-// conditional returns the constraints of if and then, where the condition is about one property.
-func conditional(s map[string]any) []tie {
-	test, _ := s["if"].(map[string]any)
-	then, _ := s["then"].(map[string]any)
-	properties, _ := test["properties"].(map[string]any)
-	names, _ := texts(test["required"])
-	for name := range properties {
-		names = append(names, name)
-	}
-	if slices.Sort(names); len(slices.Compact(names)) != 1 || then == nil {
-		return nil
-	}
-	when := condition{name: names[0]}
-	of, _ := properties[when.name].(map[string]any)
-	for _, value := range append(list(of["enum"], maxItems), of["const"]) {
-		if value != nil {
-			when.values = append(when.values, canonical(value))
-		}
-	}
-	if len(of) > 0 && when.values == nil {
-		return nil // on its form
-	}
-	needed, _ := texts(then["required"])
-	return append(forbidden(then["not"], when), need(when, needed...))
+	return append(found, forbidden(s["not"])...)
 }
 
 // forbidden returns the constraints of not: names that do not go together, or one that may not be given.
-func forbidden(not any, when condition) (found []tie) {
+func forbidden(not any) (found []tie) {
 	s, _ := not.(map[string]any)
 	for _, each := range append(list(s["anyOf"], maxItems), not) {
 		of, _ := each.(map[string]any)
 		if names, ok := texts(of["required"]); ok && len(of) == 1 && len(names) > 0 {
-			found = append(found, tie{when: when, names: names, most: len(names) - 1})
+			found = append(found, tie{names: names, most: len(names) - 1})
 		}
 	}
 	return found
-}
-
-// eachRequired returns the names if each of several schemas only requires one.
-func eachRequired(schemas any) (names []string) {
-	for _, each := range list(schemas, maxItems) {
-		s, _ := each.(map[string]any)
-		required, _ := texts(s["required"])
-		if len(required) != 1 || s["properties"] != nil {
-			return nil
-		}
-		names = append(names, required[0])
-	}
-	return names
 }
 
 // ties returns the constraints on an object: of its schema, of descriptions and of refusals.
