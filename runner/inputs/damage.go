@@ -54,7 +54,7 @@ func omit(f *Form, object map[string]any) bool {
 // mistype gives a property a value of another type.
 func mistype(f *Form, object map[string]any) bool {
 	for _, field := range f.outermost() {
-		if field.node == nil || len(types(field.node.s["type"])) != 1 {
+		if len(types(field.node.s["type"])) != 1 {
 			continue
 		}
 		switch field.node.kind {
@@ -73,7 +73,7 @@ func mistype(f *Form, object map[string]any) bool {
 // exceed goes one beyond a bound, or outside an enum.
 func exceed(f *Form, object map[string]any) bool {
 	for _, field := range f.outermost() {
-		if field.node == nil || isPID(field.node) { // 0 and -1 stand for several processes
+		if isPID(field.node) { // 0 and -1 stand for several processes
 			continue
 		}
 		if value, ok := beyond(field.node); ok {

@@ -114,7 +114,7 @@ func (d *draft) score(w way, preferred string) (score int) {
 	case d.random != nil:
 		return d.random.IntN(1 << 10)
 	}
-	if d.shape == ShapeHarvested && d.hasUntried(w.node) {
+	if d.shape == ShapeHarvested && w.node != nil && d.hasUntried(w.node) {
 		score += 1 << 12
 	}
 	if d.repairs != nil && d.repairs.taken.has(w.branch) {

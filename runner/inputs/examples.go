@@ -106,7 +106,10 @@ func (f *Form) missKeys(text string) {
 	matches := append(undefined.FindAllStringSubmatch(text, maxKeys), unnamedFile.FindAllStringSubmatch(text, maxKeys)...)
 	for _, match := range matches {
 		key := strings.Join(match[1:], "")
-		for _, n := range f.tree.maps() {
+		for n := range f.tree.all() {
+			if n.extra == nil {
+				continue
+			}
 			if l := f.lesson(n.at); l != nil && !f.members[key] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
 				l.keys = append(slices.Clip(l.keys), key)
 				f.require(n)
@@ -130,20 +133,20 @@ func (f *Form) missEntries(text string) {
 	if !lacksEntries.MatchString(text) {
 		return
 	}
-	f.tree.each(func(each field) {
+	for each := range f.tree.properties() {
 		if !each.node.open() || !speaksOf(text, each.name) {
-			return
+			continue
 		}
 		if l := f.lesson(each.node.at); l != nil && len(l.keys) == 0 {
 			l.keys = []string{describedKey(each.node)}
 			f.require(each.node)
 		}
-	})
+	}
 }
 
 // open reports whether the schema of an object declares no properties and allows any.
 func (n *node) open() bool {
-	return n != nil && n.kind == "object" && len(n.fields) == 0 && n.extra == nil && !n.end && n.s["additionalProperties"] != false
+	return n.kind == "object" && len(n.fields) == 0 && n.extra == nil && !n.end && n.s["additionalProperties"] != false
 }
 
 // shown returns the entries of the example in an object's description.
@@ -176,17 +179,6 @@ func (f *Form) keys(n *node) []string {
 		key = fitPattern(key, pattern)
 	}
 	return []string{key}
-}
-
-// maps returns the places of maps whose values have a type.
-func (n *node) maps() (found []*node) {
-	if n.extra != nil {
-		found = append(found, n)
-	}
-	for _, part := range n.parts() {
-		found = append(found, part.maps()...)
-	}
-	return found
 }
 
 // Filled returns how much the arguments hold: the texts and numbers, less the empty lists

@@ -112,8 +112,10 @@ func newForm(root map[string]any, o Options) *Form {
 	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, told: map[string][]tie{}, followed: map[string]string{}}
 	f.given, _ = Decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
-	f.sole, f.members = f.tree.texts() == 1, map[string]bool{}
-	f.tree.each(func(each field) { f.members[each.name] = true })
+	f.sole, f.members = len(slices.Collect(f.tree.leaves())) == 1, map[string]bool{}
+	for each := range f.tree.properties() {
+		f.members[each.name] = true
+	}
 	f.cut = b.branches.cut
 	f.readDescriptions()
 	f.explore()

@@ -1,7 +1,6 @@
 package inputs
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,5 +105,10 @@ func (d *draft) load(n *node) (string, bool) {
 
 // textual reports whether there is a place for a text at a node, or below.
 func (n *node) textual() bool {
-	return n.isLeaf() && (n.kind == "string" || n.kind == "") || slices.ContainsFunc(n.parts(), (*node).textual)
+	for leaf := range n.leaves() {
+		if leaf.kind == "string" || leaf.kind == "" {
+			return true
+		}
+	}
+	return false
 }

@@ -57,21 +57,12 @@ func (d *draft) text(n *node) any {
 // untried returns the first candidate, at a place or within it, that was never
 // used.
 func (d *draft) untried(n *node) (candidate, bool) {
-	if n == nil {
-		return candidate{}, false
-	}
-	for _, inner := range n.parts() {
-		if c, ok := d.untried(inner); ok {
-			return c, true
-		}
-	}
-	if !n.isLeaf() {
-		return candidate{}, false
-	}
-	known := d.form.leaf(n, d.pool)
-	for _, c := range known.candidates {
-		if !known.tried[c.key()] {
-			return c, true
+	for place := range n.leaves() {
+		known := d.form.leaf(place, d.pool)
+		for _, c := range known.candidates {
+			if !known.tried[c.key()] {
+				return c, true
+			}
 		}
 	}
 	return candidate{}, false

@@ -163,5 +163,10 @@ func (d *draft) escape(n *node) (string, bool) {
 
 // hasPath reports whether a place, or one within it, asks for a path.
 func (f *Form) hasPath(n *node) bool {
-	return n != nil && (n.isLeaf() && f.isPath(n) && !isProgram(n) || slices.ContainsFunc(n.parts(), f.hasPath))
+	for leaf := range n.leaves() {
+		if f.isPath(leaf) && !isProgram(leaf) {
+			return true
+		}
+	}
+	return false
 }

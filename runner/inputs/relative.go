@@ -91,15 +91,9 @@ func (f *Form) dubious(n *node, value string) bool {
 
 // leafAt returns the place of a text or a number; nil for none.
 func (n *node) leafAt(at string) *node {
-	if n.isLeaf() {
-		if n.at == at {
-			return n
-		}
-		return nil
-	}
-	for _, part := range n.parts() {
-		if found := part.leafAt(at); found != nil {
-			return found
+	for leaf := range n.leaves() {
+		if leaf.at == at {
+			return leaf
 		}
 	}
 	return nil

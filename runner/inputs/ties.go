@@ -133,11 +133,7 @@ func (d *draft) ranked(n *node, ties []tie) []field {
 		return 2
 	}
 	fields := slices.Clone(n.fields)
-	ranks := map[string]int{}
-	for _, f := range fields {
-		ranks[f.name] = rank(f)
-	}
-	slices.SortStableFunc(fields, func(a, b field) int { return ranks[a.name] - ranks[b.name] })
+	slices.SortStableFunc(fields, func(a, b field) int { return rank(a) - rank(b) })
 	return fields
 }
 
@@ -193,34 +189,40 @@ type members struct {
 	choices map[string]condition
 }
 
-// collect adds the objects at a node and below: alternatives of one place make one object.
-func (n *node) collect(into map[string]*members, order *[]*members) {
-	for _, f := range n.fields {
-		m := into[n.at]
-		if m == nil {
-			if len(into) == maxLessons {
-				return
-			}
-			m = &members{at: n.at, choices: map[string]condition{}}
-			into[n.at], *order = m, append(*order, m)
+// objects returns the objects at a node and below: alternatives of one place make one object.
+func (n *node) objects() (found []*members) {
+	for each := range n.all() {
+		if len(each.fields) == 0 {
+			continue
 		}
-		if !slices.ContainsFunc(m.fields, func(known field) bool { return known.name == f.name }) && f.name != "" {
-			m.fields = append(m.fields, f)
+		i := slices.IndexFunc(found, func(m *members) bool { return m.at == each.at })
+		if i < 0 && len(found) == maxLessons {
+			continue
 		}
-		for _, w := range f.node.ways {
-			if text, is := w.value.(string); is && len(text) > 1 && w.node == nil {
-				m.choices[text] = condition{name: f.name, values: []string{canonical(text)}}
-			}
+		if i < 0 {
+			i, found = len(found), append(found, &members{at: each.at, choices: map[string]condition{}})
+		}
+		for _, f := range each.fields {
+			found[i].add(f)
 		}
 	}
-	for _, part := range n.parts() {
-		part.collect(into, order)
+	return found
+}
+
+func (m *members) add(f field) {
+	if !slices.ContainsFunc(m.fields, func(known field) bool { return known.name == f.name }) && f.name != "" {
+		m.fields = append(m.fields, f)
+	}
+	for _, w := range f.node.ways {
+		if text, is := w.value.(string); is && len(text) > 1 && w.node == nil {
+			m.choices[text] = condition{name: f.name, values: []string{canonical(text)}}
+		}
 	}
 }
 
 // readDescriptions learns the constraints that the tool and its properties describe.
 func (f *Form) readDescriptions() {
-	f.tree.collect(map[string]*members{}, &f.objects)
+	f.objects = f.tree.objects()
 	left := allowance(budget)
 	for _, m := range f.objects {
 		texts := map[string]string{}

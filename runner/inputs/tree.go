@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -369,23 +370,27 @@ func (n *node) optional() (names []string) {
 	return names
 }
 
-// texts counts the places for a text or a number.
-func (n *node) texts() (sum int) {
-	if n.isLeaf() {
-		return 1
-	}
-	for _, part := range n.parts() {
-		sum += part.texts()
-	}
-	return sum
+// all returns a node and the nodes below it, each before its parts.
+func (n *node) all() iter.Seq[*node] {
+	return func(yield func(*node) bool) { n.walk(yield) }
 }
 
-// each calls a function with every field, at a node and below.
-func (n *node) each(do func(field)) {
-	for _, f := range n.fields {
-		do(f)
+func (n *node) walk(yield func(*node) bool) bool {
+	return yield(n) && !slices.ContainsFunc(n.parts(), func(part *node) bool { return !part.walk(yield) })
+}
+
+// properties returns the fields of all objects at a node and below.
+func (n *node) properties() iter.Seq[field] {
+	return func(yield func(field) bool) {
+		n.walk(func(each *node) bool {
+			return !slices.ContainsFunc(each.fields, func(f field) bool { return !yield(f) })
+		})
 	}
-	for _, part := range n.parts() {
-		part.each(do)
+}
+
+// leaves returns the places of texts and numbers at a node and below.
+func (n *node) leaves() iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		n.walk(func(each *node) bool { return !each.isLeaf() || yield(each) })
 	}
 }
