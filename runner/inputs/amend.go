@@ -71,12 +71,12 @@ func (l *lesson) asks(keyword string, value any) {
 
 // amended returns the schema of a place with what errors have added.
 func (f *Form) amended(n *node) map[string]any {
-	known := f.lessons[n.at]
-	if known == nil || known.amended == nil {
+	amended := f.taught(n).amended
+	if amended == nil {
 		return n.s
 	}
 	s := maps.Clone(n.s)
-	maps.Copy(s, known.amended)
+	maps.Copy(s, amended)
 	return s
 }
 
@@ -138,7 +138,7 @@ func (f *Form) dated(n *node, made string) string {
 	if has(split(n.name), endWords) {
 		day = "2026-01-16"
 	}
-	if known := f.lessons[n.at]; known != nil && known.later {
+	if f.taught(n).later {
 		day = strings.Replace(day, "2026", "2036", 1)
 	}
 	return strings.Replace(made, madeDay, day, 1)

@@ -89,13 +89,12 @@ func (d *draft) known(n *node, known *leaf) (candidate, bool) {
 
 // offer returns what the last error offered for a place.
 func (d *draft) offer(n *node) (candidate, bool) {
-	known := d.form.lessons[n.at]
-	if known == nil || d.form.isPath(n) || d.form.ends(n) {
+	if d.form.isPath(n) || d.form.ends(n) {
 		return candidate{}, false
 	}
 	var offers []candidate
-	for _, value := range known.offers {
-		if d.pool == nil || d.pool.Refuse == nil || !d.pool.Refuse(value) {
+	for _, value := range d.form.taught(n).offers {
+		if !d.pool.refuses(value) {
 			offers = append(offers, candidate{value: value, source: "its error"})
 		}
 	}

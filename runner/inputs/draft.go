@@ -317,7 +317,7 @@ func (d *draft) hasEntry(n *node, entries int) bool {
 	switch {
 	case d.aim >= 0 && d.aim == n.empty, limited && most <= entries:
 		return false
-	case least > entries, d.aims(filled), d.form.asked(n) != nil, n.open() && shown(n) != nil:
+	case least > entries, d.aims(filled), d.form.taught(n).keys != nil, n.open() && shown(n) != nil:
 		return true
 	case d.random != nil:
 		return d.random.IntN(2) == 0

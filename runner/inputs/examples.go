@@ -160,17 +160,9 @@ func shown(n *node) map[string]any {
 	return nil
 }
 
-// asked returns the keys that errors have asked for in a map.
-func (f *Form) asked(n *node) []string {
-	if known := f.lessons[n.at]; known != nil {
-		return known.keys
-	}
-	return nil
-}
-
 // keys returns the keys of a map: those that errors asked for, or one.
 func (f *Form) keys(n *node) []string {
-	if asked := f.asked(n); asked != nil {
+	if asked := f.taught(n).keys; asked != nil {
 		return asked
 	}
 	key := describedKey(n)

@@ -27,8 +27,8 @@ var formatWords = map[string]string{
 // endingsOf returns the extensions of the files that a place asks for, the likeliest first: from refusals, its
 // description, refusals of another tool, and words; none for any file.
 func (f *Form) endingsOf(n *node) []string {
-	if known := f.lessons[n.at]; known != nil && len(known.endings) > 0 {
-		return known.endings
+	if taught := f.taught(n).endings; len(taught) > 0 {
+		return taught
 	}
 	description := said(n)
 	for _, form := range []*lazyregexp.Regexp{ending, example} {
@@ -98,8 +98,8 @@ func (d *draft) newPath(n *node) (string, bool) {
 		return name, true
 	}
 	dir := f.options.dir()
-	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
-		dir = known.dirs[0]
+	if dirs := f.taught(n).dirs; len(dirs) > 0 {
+		dir = dirs[0]
 	}
 	if d.holds(n, candidate{value: path.Join(dir, name)}) {
 		name = d.mark.ID() + "-" + strings.Join(split(n.name), "-") + path.Ext(name)

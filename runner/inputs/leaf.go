@@ -216,7 +216,7 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.lessons[n.at].refuses(each.value) || c.check(s, each.value, 0) == no {
+		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.taught(n).refuses(each.value) || c.check(s, each.value, 0) == no {
 			continue
 		}
 		known[key] = len(kept)
@@ -257,7 +257,7 @@ func (d *draft) madeUp(n *node) any {
 		return number(n.s, n.name, false)
 	}
 	text := d.fit(d.form.amended(n), d.plausible(n))
-	if l := d.form.lessons[n.at]; l != nil && l.letters && text == d.mark.ID() {
+	if d.form.taught(n).letters && text == d.mark.ID() {
 		text = d.mark.Name()
 	}
 	d.spend(len(text))

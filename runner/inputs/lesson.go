@@ -3,6 +3,7 @@ package inputs
 import (
 	"cmp"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,17 @@ import (
 
 // lesson holds what refusals taught about one place in the arguments.
 type lesson struct {
+	traits
+	// keys are the keys that a map has to have.
+	keys []string
+	// offers are the values that the last error offered in place of the refused one.
+	offers []string
+	// refused are the values that errors named.
+	refused map[string]bool
+}
+
+// traits decide which candidates a place has.
+type traits struct {
 	// endings are the file extensions that it takes.
 	endings []string
 	// absent: the made-up name does not exist but must; present: the name exists but must be new.
@@ -30,14 +42,8 @@ type lesson struct {
 	rooted bool
 	// web counts the refusals of URLs of pages.
 	web int
-	// keys are the keys that a map has to have.
-	keys []string
 	// letters: a name may have only letters, digits and underscores.
 	letters bool
-	// offers are the values that the last error offered in place of the refused one.
-	offers []string
-	// refused are the values that errors named.
-	refused map[string]bool
 }
 
 const (
@@ -127,6 +133,14 @@ func (f *Form) lesson(at string) *lesson {
 	return f.lessons[at]
 }
 
+// taught returns what refusals have taught about a place; an empty lesson for nothing.
+func (f *Form) taught(n *node) *lesson {
+	if known := f.lessons[n.at]; known != nil {
+		return known
+	}
+	return &lesson{}
+}
+
 // learn notes what a text says about one value, and what it offers.
 func (f *Form) learn(p placed, text string, offered []string) {
 	l := f.lesson(p.at)
@@ -154,7 +168,7 @@ func (f *Form) learn(p placed, text string, offered []string) {
 	if leaf == nil {
 		return
 	}
-	leaf.stale = leaf.stale || l.differs(before)
+	leaf.stale = leaf.stale || !reflect.DeepEqual(l.traits, before.traits)
 	if leaf.best != nil && plain(leaf.best.value) == whole {
 		leaf.best = nil
 	}
@@ -195,12 +209,6 @@ func (l *lesson) note(said string) {
 	case notFile.MatchString(said), len(l.endings) > 0:
 		l.file, l.folder = true, false
 	}
-}
-
-func (l *lesson) differs(before lesson) bool {
-	return canonical(l.amended) != canonical(before.amended) || l.later != before.later || l.present != before.present || l.absent != before.absent || l.file != before.file || l.folder != before.folder || l.letters != before.letters ||
-		l.path != before.path || l.absolute != before.absolute || l.rooted != before.rooted || l.web != before.web || l.repository != before.repository ||
-		!slices.Equal(l.endings, before.endings) || !slices.Equal(l.dirs, before.dirs)
 }
 
 // offersFor returns the values that an error offers in place of one: for a number also
@@ -252,7 +260,7 @@ func lineWith(text, value string) string {
 }
 
 // refuses reports whether an error named a value.
-func (l *lesson) refuses(value any) bool { return l != nil && l.refused[plain(value)] }
+func (l *lesson) refuses(value any) bool { return l.refused[plain(value)] }
 
 // plain returns a value as an error would show it.
 func plain(value any) string {

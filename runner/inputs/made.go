@@ -24,7 +24,7 @@ func (p *Pool) keep(source string, arguments json.RawMessage) {
 	maps.DeleteFunc(all, func(_ string, value any) bool {
 		switch value.(type) {
 		case string, json.Number:
-			return len(plain(value)) > maxValue || p.Refuse != nil && p.Refuse(plain(value))
+			return len(plain(value)) > maxValue || p.refuses(plain(value))
 		}
 		return true
 	})

@@ -128,6 +128,8 @@ func join(records, more []int) []int {
 	return records
 }
 
+func (p *Pool) refuses(value string) bool { return p != nil && p.Refuse != nil && p.Refuse(value) }
+
 func (p *Pool) add(e entry) {
 	if e.value == "" || HoldsInjection(e.value) || len(e.value) > maxValue || e.kind == prose || len(p.entries) >= maxEntries {
 		return
@@ -146,7 +148,7 @@ func (p *Pool) add(e entry) {
 	if p.alike[under] >= maxAlike {
 		return
 	}
-	if p.Refuse != nil && p.Refuse(e.value) {
+	if p.refuses(e.value) {
 		p.known[id] = -1
 		p.alike[under]++
 		return

@@ -27,10 +27,10 @@ const maxSuspected = 3
 func (f *Form) relative(n *node) bool { return f.suspected(n) > 0 }
 
 func (f *Form) suspected(n *node) int {
-	if known := f.lessons[n.at]; known != nil && f.isPath(n) {
-		return known.absolute
+	if !f.isPath(n) {
+		return 0
 	}
-	return 0
+	return f.taught(n).absolute
 }
 
 // doubt records that a path was refused, perhaps because it is absolute. dirs are the

@@ -206,14 +206,14 @@ var notations = map[string]bool{"UTC": true, madeDay + "T09:30:00Z": true, madeD
 // directory. Where a parameter does not say, its description, the name of the tool or a
 // refusal often does.
 func (f *Form) isPath(n *node) bool {
-	words, known := split(n.name), f.lessons[n.at]
-	return !leadsThroughData(n) && (f.isDirectory(n) || has(words, fileWords) || saysPath(n)) || known != nil && known.path ||
+	words := split(n.name)
+	return !leadsThroughData(n) && (f.isDirectory(n) || has(words, fileWords) || saysPath(n)) || f.taught(n).path ||
 		has(f.about, fileWords) && (has(words, sourceWords) || has(words, targetWords))
 }
 
 func (f *Form) isDirectory(n *node) bool {
 	words := split(n.name)
-	if known := f.lessons[n.at]; known != nil && (known.file || known.folder) {
+	if known := f.taught(n); known.file || known.folder {
 		return known.folder
 	}
 	if has(words, directoryWords) || has(words, fileWords) && has(words, repositoryWords) || saysDirectory(n) {
@@ -226,15 +226,14 @@ func (f *Form) isDirectory(n *node) bool {
 
 // isRepository reports whether a place asks for the directory of a git repository.
 func (f *Form) isRepository(n *node) bool {
-	known := f.lessons[n.at]
-	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords) || known != nil && known.repository ||
+	return f.isDirectory(n) && (has(f.about, repositoryWords) || has(split(n.name), repositoryWords) || f.taught(n).repository ||
 		saysDirectory(n) && has(singular(nouns(said(n))), repositoryWords))
 }
 
 // creates reports whether a path names something new.
 func (f *Form) creates(n *node) bool {
 	words := split(n.name)
-	if known := f.lessons[n.at]; known != nil && (known.absent || known.present) {
+	if known := f.taught(n); known.absent || known.present {
 		return f.isPath(n) && known.present
 	}
 	if f.isRepository(n) {
@@ -246,7 +245,7 @@ func (f *Form) creates(n *node) bool {
 // names reports whether a text is the name of something new.
 func (f *Form) names(n *node) bool {
 	words := split(n.name)
-	if known := f.lessons[n.at]; known != nil && (known.absent || known.present) {
+	if known := f.taught(n); known.absent || known.present {
 		return known.present
 	}
 	last := len(words) - 1
@@ -270,9 +269,9 @@ func (f *Form) paths(n *node) []candidate {
 		return nil
 	}
 	found := f.existing(n)
-	if known := f.lessons[n.at]; known != nil && len(known.dirs) > 0 {
+	if dirs := f.taught(n).dirs; len(dirs) > 0 {
 		var below []candidate
-		for _, dir := range known.dirs {
+		for _, dir := range dirs {
 			below = append(below, f.options.below(dir, found)...)
 		}
 		found = below

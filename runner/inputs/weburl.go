@@ -49,7 +49,7 @@ func (l *lesson) doubtURL(whole string) bool {
 // page is the URL that is made up for a page: of the other scheme, every other time that one
 // was refused.
 func (d *draft) page(n *node, made string) string {
-	if known := d.form.lessons[n.at]; known != nil && known.web%2 == 1 {
+	if d.form.taught(n).web%2 == 1 {
 		if rest, secure := strings.CutPrefix(made, "https://"); secure {
 			return "http://" + rest
 		}
@@ -80,8 +80,7 @@ var sites = []hint{
 // asDescribed are the URLs that a place's schema or the tool's description has, as they stand, and those of a service
 // that they name, for tools that take no other host than theirs: where all names lead to the sinkhole, none is reached.
 func (f *Form) asDescribed(n *node) (found []candidate) {
-	known := f.lessons[n.at]
-	if known == nil || known.web == 0 || !f.options.Sunk || n.kind != "string" && n.kind != "" {
+	if f.taught(n).web == 0 || !f.options.Sunk || n.kind != "string" && n.kind != "" {
 		return nil
 	}
 	for _, value := range proposed(n) {
