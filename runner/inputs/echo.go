@@ -52,7 +52,7 @@ func stripped(text string) string { return strings.Trim(unescaped(text), " \t\r\
 func (c Case) echoes(text string) func(word string) bool {
 	complaint := text[:min(listing(text), advising(text))]
 	return func(word string) bool {
-		if _, ours := Marked(word); ours || echo(word) || HoldsInjection(word) {
+		if _, ours := Marked(word); ours || echoed.MatchString(word) || HoldsInjection(word) {
 			return true
 		}
 		word = stripped(word)

@@ -263,16 +263,12 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	if c, ok := f.harvested(-1, pool, mark); ok {
 		return c, true
 	}
-	if c, ok := f.one(pool, mark); ok {
-		return c, true
+	for _, next := range []func(*Pool, Mark) (Case, bool){f.one, f.damaged, f.escaping, f.injecting} {
+		if c, ok := next(pool, mark); ok {
+			return c, true
+		}
 	}
-	if c, ok := f.damaged(pool, mark); ok {
-		return c, true
-	}
-	if c, ok := f.escaping(pool, mark); ok {
-		return c, true
-	}
-	return f.injecting(pool, mark)
+	return Case{}, false
 }
 
 // harvested tries a new value of the pool, and takes a branch with it.

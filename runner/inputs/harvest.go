@@ -102,12 +102,10 @@ func (h *harvest) passes(value string) bool {
 	case h.unmarked && (marked || strings.Contains(value, FilesDir+"/")):
 		return true
 	}
-	return echo(value) || slices.Contains(h.parameters, value) || h.echoes != nil && h.echoes(value)
+	return echoed.MatchString(value) || slices.Contains(h.parameters, value) || h.echoes != nil && h.echoes(value)
 }
 
-// echo reports whether a value only repeats the call's arguments.
-func echo(value string) bool { return echoed.MatchString(value) }
-
+// echoed matches values that only repeat the call's arguments.
 var echoed = lazyregexp.New(`(?i)^` + Word + `[-_]c\d+$|^\S*\bc\d+\.pages\.example\.net\S*$`)
 
 // json searches a JSON text.
@@ -217,11 +215,8 @@ func (h *harvest) text(text string, key, about []string) {
 			}
 		}
 	}
-	for _, each := range quoted(text) {
+	for _, each := range slices.Concat(quoted(text), bullets(text)) {
 		h.add(each, nil, about)
-	}
-	for _, item := range bullets(text) {
-		h.add(item, nil, about)
 	}
 }
 

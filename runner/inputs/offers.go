@@ -58,30 +58,22 @@ const maxOffers = 24
 func Offered(description string) []string {
 	description = head(description, maxLength)
 	var found collection
-	for _, text := range quoted(description) {
-		found.add(text)
-	}
+	found.add(quoted(description)...)
 	wholes, notation := wholeExamples(description)
 	for _, at := range examples.FindAllStringSubmatchIndex(description, 4) {
 		if word := strings.TrimRight(bracketed(description[at[2]:], at[3]-at[2]), "."); !notation || !slices.ContainsFunc(wholes, func(whole string) bool { return strings.HasPrefix(whole, word) }) {
 			found.add(word)
 		}
 	}
-	for _, whole := range wholes {
-		found.add(whole)
-	}
+	found.add(wholes...)
 	for _, match := range enumerated.FindAllStringSubmatch(description, 4) {
 		found.items(match[1])
 	}
-	for _, match := range alternatives.FindAllStringSubmatch(description, 4) {
-		found.all(match[1], 2)
-	}
-	for _, match := range oneOf.FindAllStringSubmatch(description, 4) {
-		found.all(match[1], 2)
-	}
-	for _, match := range inParentheses.FindAllStringSubmatch(description, 4) {
-		if !strings.Contains(match[1], "://") { // the slashes of a URL separate nothing
-			found.all(match[1], 2)
+	for _, form := range []*lazyregexp.Regexp{alternatives, oneOf, inParentheses} {
+		for _, match := range form.FindAllStringSubmatch(description, 4) {
+			if !strings.Contains(match[1], "://") { // the slashes of a URL separate nothing
+				found.all(match[1], 2)
+			}
 		}
 	}
 	return found.values[:min(len(found.values), 6)]
@@ -164,12 +156,8 @@ func named(text string) []string {
 		}
 		found.all(leading.ReplaceAllLiteralString(match[2], ""), least)
 	}
-	for _, each := range quoted(text) {
-		found.add(each)
-	}
-	for _, item := range bullets(text) {
-		found.add(item)
-	}
+	found.add(quoted(text)...)
+	found.add(bullets(text)...)
 	return found.values
 }
 
@@ -184,21 +172,15 @@ func bullets(text string) (items []string) {
 var bullet = lazyregexp.New(`(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+([^\s]{1,64})`)
 
 // collection is a list of distinct words.
-type collection struct {
-	values []string
-	known  map[string]bool
-}
+type collection struct{ values []string }
 
-func (c *collection) add(word string) {
-	word = strings.TrimSpace(strings.ToValidUTF8(word, ""))
-	if !strings.ContainsFunc(word, meaningful) || c.known[word] || len(c.values) >= maxOffers || noValue[strings.ToLower(word)] {
-		return
+func (c *collection) add(words ...string) {
+	for _, word := range words {
+		word = strings.TrimSpace(strings.ToValidUTF8(word, ""))
+		if strings.ContainsFunc(word, meaningful) && !slices.Contains(c.values, word) && len(c.values) < maxOffers && !noValue[strings.ToLower(word)] {
+			c.values = append(c.values, word)
+		}
 	}
-	if c.known == nil {
-		c.known = map[string]bool{}
-	}
-	c.known[word] = true
-	c.values = append(c.values, word)
 }
 
 func meaningful(r rune) bool {
@@ -235,21 +217,15 @@ func (c *collection) all(text string, least int) {
 			break
 		}
 	}
-	if len(words) < least {
-		return
-	}
-	for _, word := range words {
-		c.add(word)
+	if len(words) >= least {
+		c.add(words...)
 	}
 }
 
 // noValue are words in the places of values that are not values.
-var noValue = map[string]bool{"optional": true, "required": true, "default": true, "e.g": true, "e.g.": true, "i.e": true,
-	"etc": true, "inclusive": true, "exclusive": true, "the": true, "a": true, "an": true, "string": true, "number": true,
-	"undefined": true, "null": true, "none": true, "true": true, "false": true, "numeric": true, "boolean": true,
-	"object": true, "array": true, "integer": true, "received": true, "expected": true, "got": true, "invalid": true, "input": true,
-	"value": true, "error": true, "argument": true, "arguments": true, "between": true, "not": true,
-	"absolute": true, "relative": true, "unique": true, "positive": true, "non-empty": true, "empty": true, "specified": true, "provided": true}
+var noValue = words("optional required default e.g e.g. i.e etc inclusive exclusive the a an string number undefined null none true false numeric boolean " +
+	"object array integer received expected got invalid input value error argument arguments between not absolute relative unique positive " +
+	"non-empty empty specified provided")
 
 // head returns the beginning of a text.
 func head(text string, most int) string { return report.Head(text, most) }

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -90,9 +91,7 @@ func (f *Form) ties(n *node) []tie { return slices.Concat(n.ties, f.told[n.at]) 
 
 // learnTie adds a constraint that a text tells; false if it is known.
 func (f *Form) learnTie(at string, t tie) bool {
-	same := func(known tie) bool {
-		return known.when.name == t.when.name && slices.Equal(known.when.values, t.when.values) && known.least == t.least && known.most == t.most && slices.Equal(known.names, t.names)
-	}
+	same := func(known tie) bool { return reflect.DeepEqual(known, t) }
 	if len(t.names) == 0 || len(f.told[at]) >= maxTies || slices.ContainsFunc(f.told[at], same) {
 		return false
 	}
