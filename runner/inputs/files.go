@@ -62,9 +62,9 @@ func documents() []File {
 		{"xlsx", officeFile("xlsx"), true},
 		{"docx", officeFile("docx"), true},
 		{"pptx", officeFile("pptx"), true},
-		{"pdf", portable(), true},
-		{"db", sqlite(), true},
-		{"ipynb", []byte(notebook), true},
+		{"pdf", embedded("notes.pdf"), true},
+		{"db", embedded("notes.db"), true},
+		{"ipynb", embedded("notes.ipynb"), true},
 		{"png", picture(png.Encode), true},
 		{"jpg", picture(func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }), false},
 		{"gif", picture(func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), false},
@@ -98,12 +98,6 @@ func Document(ending string) []byte {
 	}
 	return Files()[i].Content
 }
-
-// notebook is a Jupyter notebook of format 4.5 with a text and a program.
-const notebook = `{"cells": [{"cell_type": "markdown", "id": "a1", "metadata": {}, "source": ["# Notes"]}, ` +
-	`{"cell_type": "code", "execution_count": null, "id": "b2", "metadata": {}, "outputs": [], "source": ["1 + 1"]}], ` +
-	`"metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}, ` +
-	`"nbformat": 4, "nbformat_minor": 5}` + "\n"
 
 const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="8" height="16" fill="#336699"/></svg>` + "\n"
 

@@ -81,7 +81,7 @@ db = sqlite3.connect(sys.argv[1])
 db.execute("INSERT INTO notes (title) VALUES ('tea')")
 print(db.execute("PRAGMA integrity_check").fetchall(), [row[0] for row in db.execute("SELECT title FROM notes")])`
 	cmd := exec.Command(python, "-c", program, name)
-	cmd.Stdin = bytes.NewReader(sqlite())
+	cmd.Stdin = bytes.NewReader(Document("db"))
 	if said, err := cmd.CombinedOutput(); err != nil || string(said) != "[('ok',)] ['milk', 'bread', 'tea']\n" {
 		t.Errorf("%v: %s", err, said)
 	}

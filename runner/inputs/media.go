@@ -3,7 +3,6 @@ package inputs
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"image"
 	"image/color"
 	"io"
@@ -31,30 +30,4 @@ func sound() []byte {
 	all = append(all, bytes.Repeat([]byte{0x80}, samples)...)
 	binary.LittleEndian.PutUint32(all[4:], uint32(len(all)-8))
 	return all
-}
-
-// portable returns a PDF (ISO 32000-1, 7.5) of one page with one line of text.
-func portable() []byte {
-	const text = "BT /F1 18 Tf 72 720 Td (Shopping list: milk and bread.) Tj ET"
-	var all bytes.Buffer
-	all.WriteString("%PDF-1.4\n")
-	var at []int
-	for i, object := range []string{
-		"<< /Type /Catalog /Pages 2 0 R >>",
-		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text),
-		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-		"<< /Title (Notes) /Author (Probe) >>",
-	} {
-		at = append(at, all.Len())
-		fmt.Fprintf(&all, "%d 0 obj\n%s\nendobj\n", i+1, object)
-	}
-	table := all.Len()
-	fmt.Fprintf(&all, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, offset := range at {
-		fmt.Fprintf(&all, "%010d 00000 n \n", offset)
-	}
-	fmt.Fprintf(&all, "trailer\n<< /Size %d /Root 1 0 R /Info 6 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, table)
-	return all.Bytes()
 }

@@ -69,15 +69,20 @@ const (
 //go:embed office
 var office embed.FS
 
-// officeFile returns a file of Office (ECMA-376): a spreadsheet with the sheets "Sheet1" and "Sheet2", a text document
-// with a table, or a slide show.
-func officeFile(ending string) []byte {
-	text, err := office.ReadFile("office/notes." + ending + ".txtar")
+func embedded(name string) []byte {
+	content, err := office.ReadFile("office/" + name)
 	if err != nil {
 		panic(err) // it is embedded
 	}
+	return content
+}
+
+// officeFile returns a file of Office (ECMA-376): a spreadsheet with the sheets "Sheet1" and "Sheet2", a text document
+// with a table, or a slide show.
+func officeFile(ending string) []byte {
+	text := string(embedded("notes." + ending + ".txtar"))
 	var parts []part
-	for each := range strings.SplitSeq(strings.TrimPrefix(string(text), "-- "), "\n-- ") {
+	for each := range strings.SplitSeq(strings.TrimPrefix(text, "-- "), "\n-- ") {
 		name, content, _ := strings.Cut(each, " --\n")
 		parts = append(parts, part{name: name, content: strings.TrimSuffix(content, "\n")})
 	}
