@@ -55,7 +55,10 @@ func (m Mark) UUID() string {
 // uuidMiddle is the part between seed and call.
 const uuidMiddle = "-5d47-4a69-9b0c-"
 
-func (m Mark) url() string   { return "https://" + m.Host() + "/notes" }
+func (m Mark) url() string { return m.urlOf("https") }
+
+func (m Mark) urlOf(scheme string) string { return scheme + "://" + m.Host() + "/notes" }
+
 func (m Mark) email() string { return "office@" + m.Host() }
 
 // address returns one that RFC 5737 reserves, address6 one of RFC 3849.

@@ -43,7 +43,7 @@ func (d destination) token(token, wanted string) string {
 	case isURL && scheme == "file":
 		return before + "file://" + d.inside(rest)
 	case isURL && network(scheme):
-		return before + scheme + "://" + d.mark.Host() + "/notes"
+		return before + d.mark.urlOf(scheme)
 	case isURL:
 		return token
 	case strings.HasPrefix(lower, "mailto:"), strings.Contains(token, "@") && hostLike(lower[strings.LastIndexByte(lower, '@')+1:], true):
@@ -57,12 +57,8 @@ func (d destination) token(token, wanted string) string {
 
 // path moves a path: absolute ones, those of a home or upwards, those of Windows.
 func (d destination) path(token string) (string, bool) {
-	before, value, isOption := strings.Cut(token, "=")
-	if !isOption {
-		before, value = "", token
-	} else {
-		before += "="
-	}
+	at := strings.IndexByte(token, '=') + 1
+	before, value := token[:at], token[at:]
 	switch {
 	case len(value) > 1 && (value[0] == '/' || value[0] == '~'), strings.Contains(value, "../"), value == "..",
 		strings.Contains(value, `..\`), strings.HasPrefix(value, `\\`), len(value) > 2 && value[1] == ':' && value[2] == '\\':
@@ -91,11 +87,9 @@ func (o Options) within(clean string) bool {
 func (d destination) host(token, wanted string) string {
 	name, _, _ := strings.Cut(token, "/")
 	name, port, _ := strings.Cut(name, ":")
-	whole := netip.Addr{}
-	if address, err := netip.ParseAddr(token); err == nil {
-		whole = address
-	} else if address, err := netip.ParseAddr(name); err == nil {
-		whole = address
+	whole, err := netip.ParseAddr(token)
+	if err != nil {
+		whole, _ = netip.ParseAddr(name)
 	}
 	switch {
 	case whole.IsLoopback() || whole.IsUnspecified() && whole.IsValid():
