@@ -119,21 +119,16 @@ func (f *Form) own(n *node) (found []candidate) {
 	if description := said(n); f.pointing(n) == "" && !f.isPath(n) {
 		words := Offered(description)
 		if n.kind == "string" {
-			if all := exemplary(description); len(all) > 0 {
+			if all := inJSON(description); len(all) > 0 && ofJSON.MatchString(description) {
 				words = all // what is in quotes is a part of them
 			} else if plain := plainJSON(n.name, description); plain != "" {
 				words = append(words, plain)
 			}
 		}
-		for _, word := range words {
-			if f.mentions(word, n.name) {
-				continue
-			}
-			found = append(found, candidate{value: word, source: ofDescription})
-		}
+		found = append(found, f.values(words, n.name, candidate{source: ofDescription})...)
 	}
 	if len(found) == 0 && f.leads(n) {
-		found = f.toldByTool()
+		found = f.values(Offered(f.options.Said), "", candidate{source: "the description of the tool", guess: true})
 	}
 	return found
 }
@@ -151,11 +146,12 @@ func (f *Form) leads(n *node) bool {
 	return f.sole
 }
 
-// toldByTool returns the values that the tool's own description offers.
-func (f *Form) toldByTool() (found []candidate) {
-	for _, word := range Offered(f.options.Said) {
-		if !f.mentions(word, "") {
-			found = append(found, candidate{value: word, source: "the description of the tool", guess: true})
+// values returns the offered words that can be values of an argument, as candidates of a kind.
+func (f *Form) values(words []string, argument string, as candidate) (found []candidate) {
+	for _, word := range words {
+		if !f.mentions(word, argument) {
+			as.value = word
+			found = append(found, as)
 		}
 	}
 	return found
@@ -216,7 +212,8 @@ func (f *Form) fitting(n *node, candidates []candidate) []candidate {
 			kept[at].records = join(kept[at].records, each.records)
 			continue
 		}
-		if len(text) > maxLength || isProgram(n) && baring(text, each.source == ofDescription || each.source == ofSchema) || f.taught(n).refuses(each.value) || c.check(s, each.value, 0) == no {
+		shown := each.source == ofDescription || each.source == ofSchema
+		if len(text) > maxLength || isProgram(n) && baring(text, shown) || f.taught(n).refuses(each.value) || c.check(s, each.value, 0) == no {
 			continue
 		}
 		known[key] = len(kept)

@@ -82,14 +82,6 @@ func Offered(description string) []string {
 // ofJSON matches descriptions of texts that are JSON.
 var ofJSON = lazyregexp.New(`(?i)\bJSON(?:\b|(?:array|object|string|text|list|map|dict|encoded|formatted|serialized))`)
 
-// exemplary returns the JSON examples in a description of such a text.
-func exemplary(description string) (found []string) {
-	if !ofJSON.MatchString(head(description, maxLength)) {
-		return nil
-	}
-	return inJSON(description)
-}
-
 // inJSON returns the JSON objects and lists in a text.
 func inJSON(text string) (found []string) {
 	rest := head(text, maxLength)
@@ -134,7 +126,6 @@ var (
 
 // plainJSON returns a value for a text that must be JSON and has no example; "" for any other text.
 func plainJSON(name, description string) string {
-	description = head(description, maxLength)
 	named := split(name)
 	switch {
 	case ofList.MatchString(description):

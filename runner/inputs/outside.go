@@ -112,9 +112,7 @@ func numberBelow(name, dir string) (number int, ok bool) {
 func IsPath(name string) bool { return has(split(name), fileWords) || has(split(name), directoryWords) }
 
 // Outside reports whether a path is OutsideDir, or in it.
-func Outside(name string) bool {
-	return places.Within(name, OutsideDir)
-}
+func Outside(name string) bool { return places.Within(name, OutsideDir) }
 
 // ways lead from a directory to the root: for relative paths, and for guards that only check the
 // beginning of absolute ones.

@@ -291,18 +291,6 @@ func (m *members) mentioned(text string) (found []mention) {
 	return found
 }
 
-func namesOf(found []mention) (names []string) {
-	for _, each := range found {
-		names = append(names, each.name)
-	}
-	return names
-}
-
-// without returns the names but one.
-func without(names []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(each string) bool { return each == name })
-}
-
 // deciding returns the choices that a clause is about: "for create", "when action is 'create'", "create: ...".
 func (m *members) deciding(clause string) (found condition, leads bool) {
 	for _, value := range slices.Sorted(maps.Keys(m.choices)) {

@@ -47,7 +47,10 @@ func (m *members) read(text, self string) (found []tie) {
 		if len(mentions) == 0 && self == "" {
 			continue
 		}
-		names := namesOf(mentions)
+		var names []string
+		for _, each := range mentions {
+			names = append(names, each.name)
+		}
 		if self != "" && !slices.Contains(names, self) {
 			names = append([]string{self}, names...)
 		}
@@ -103,17 +106,17 @@ func bundles(clause string, names []string) (found []tie) {
 	if demanded.MatchString(clause) && !bundle.MatchString(clause) {
 		return []tie{need(condition{}, names...)}
 	}
-	for _, name := range names {
-		found = append(found, need(condition{name: name}, without(names, name)...))
+	for i, name := range names {
+		found = append(found, need(condition{name: name}, slices.Concat(names[:i], names[i+1:])...))
 	}
 	return found
 }
 
 // dependent returns the constraints of "page requires per_page", and of "per_page is required if page is given".
 func dependent(clause, self string, mentions []mention) (found []tie) {
-	form, reversed := withOthers, false
-	if whenGiven.MatchString(clause) {
-		form, reversed = whenGiven, true
+	form, reversed := withOthers, whenGiven.MatchString(clause)
+	if reversed {
+		form = whenGiven
 	}
 	at := form.FindStringIndex(clause)[1]
 	before, after := []string{}, []string{}
@@ -129,15 +132,14 @@ func dependent(clause, self string, mentions []mention) (found []tie) {
 	}
 	switch {
 	case len(before) == 0 || len(after) == 0:
+		return nil
 	case reversed && absence.MatchString(clause):
 		return []tie{anyOne(slices.Concat(before, after)...)}
 	case reversed:
 		before, after = after, before
-		fallthrough
-	default:
-		for _, name := range before {
-			found = append(found, need(condition{name: name}, after...))
-		}
+	}
+	for _, name := range before {
+		found = append(found, need(condition{name: name}, after...))
 	}
 	return found
 }

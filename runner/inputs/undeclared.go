@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -96,12 +95,9 @@ func (i issue) addTo(schema map[string]any) bool {
 		schema[within] = inner
 		schema = inner
 	}
-	before := maps.Clone(schema)
-	switch i.Expected {
-	case "string", "number", "boolean", "array", "object":
-		schema["type"] = i.Expected
-	default:
+	if schema["type"] == i.Expected || !slices.Contains([]string{"string", "number", "boolean", "array", "object"}, i.Expected) {
 		return false
 	}
-	return before["type"] != schema["type"]
+	schema["type"] = i.Expected
+	return true
 }
