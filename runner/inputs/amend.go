@@ -40,25 +40,20 @@ func (l *lesson) amend(said string) {
 	if match := patterned.FindStringSubmatch(said); match != nil {
 		l.asks("pattern", match[1])
 	}
-	if format := formatAsked(said); format != "" {
-		l.asks("format", format)
+	for _, each := range askedFormat {
+		if each.form.MatchString(said) {
+			l.asks("format", each.format)
+			break
+		}
 	}
 	l.later = l.later || toCome.MatchString(said)
 }
 
-// formatAsked returns the format that an error asks for; "" for none.
-func formatAsked(said string) string {
-	for _, each := range askedFormat {
-		if each.form.MatchString(said) {
-			return each.format
-		}
-	}
-	return ""
-}
-
 // asksForm reports whether an error says what form a value has to have.
 func asksForm(said string) bool {
-	return patterned.MatchString(said) || formatAsked(said) != "" || toCome.MatchString(said)
+	var l lesson
+	l.amend(said)
+	return l.amended != nil || l.later
 }
 
 func (l *lesson) asks(keyword string, value any) {

@@ -97,10 +97,10 @@ func (c *checker) text(s map[string]any, text string) verdict {
 func (c *checker) number(s map[string]any, n float64) verdict {
 	low, hasLow := float(s["exclusiveMinimum"])
 	high, hasHigh := float(s["exclusiveMaximum"])
-	if hasLow && hasHigh && low >= high {
+	switch {
+	case hasLow && hasHigh && low >= high:
 		return no
-	}
-	if hasLow && n <= low || hasHigh && n >= high {
+	case hasLow && n <= low, hasHigh && n >= high:
 		return c.short
 	}
 	if multiple, ok := float(s["multipleOf"]); ok && multiple > 0 {

@@ -109,7 +109,8 @@ func NewForm(schema json.RawMessage, o Options) *Form {
 
 func newForm(root map[string]any, o Options) *Form {
 	b := builder{resolver: resolver{root: root, allowance: 4 * budget}}
-	f := &Form{options: o, about: split(o.About), root: root, leaves: map[string]*leaf{}, lessons: map[string]*lesson{}, told: map[string][]tie{}, followed: map[string]string{}}
+	f := &Form{options: o, about: split(o.About), root: root}
+	f.leaves, f.lessons, f.told, f.followed = map[string]*leaf{}, map[string]*lesson{}, map[string][]tie{}, map[string]string{}
 	f.given, _ = Decode(o.Given).(map[string]any)
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole, f.members = len(slices.Collect(f.tree.leaves())) == 1, map[string]bool{}

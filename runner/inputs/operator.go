@@ -1,6 +1,10 @@
 package inputs
 
-import "github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+import (
+	"cmp"
+
+	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+)
 
 // Objects that say what to do have operators for their keys, as the documents that update
 // others, and the stages of pipelines, of MongoDB have ("Update Operators", "Aggregation
@@ -14,20 +18,15 @@ var (
 // operator returns a key for an object that may have any: the first operator that its
 // description names, or the usual one of its kind; "" if it takes none.
 func operator(n *node) string {
-	if len(n.fields) > 0 {
-		return ""
-	}
-	if n.extra != nil && len(n.extra.s) > 0 {
-		return "" // its values are of one type
+	if len(n.fields) > 0 || n.extra != nil && len(n.extra.s) > 0 {
+		return "" // it has a certain form
 	}
 	said, _ := n.s["description"].(string)
 	said = head(said, maxText)
 	name := operators.FindString(said)
 	switch words := split(n.name); {
-	case has(words, []string{"pipeline", "stages"}) && name == "":
-		return "$match"
 	case has(words, []string{"pipeline", "stages"}):
-		return name
+		return cmp.Or(name, "$match")
 	case !has(words, []string{"update", "updates", "modification", "modifications"}):
 		return ""
 	case name == "" && operating.MatchString(said):

@@ -57,16 +57,8 @@ func NewPool() *Pool {
 
 // Result harvests the result of a call, a resource or a prompt.
 func (p *Pool) Result(source string, raw json.RawMessage) {
-	h := harvest{pool: p, from: source, source: how("the result of ", source), allowance: maxHarvest}
+	h := harvest{pool: p, from: source, source: "the result of " + source, allowance: maxHarvest}
 	h.json(raw, nil, subject(source))
-}
-
-// how describes the text of a source, unless that is already a description.
-func how(by, source string) string {
-	if strings.HasPrefix(source, "the ") {
-		return source
-	}
-	return by + source
 }
 
 // Error harvests the error of a call, first the values that it offers instead.

@@ -81,7 +81,7 @@ func (f *Form) dubious(n *node, value string) bool {
 	case l == nil:
 		return false
 	case !isPath:
-		return web(value) && l.doubtURL(value)
+		return l.doubtURL(value)
 	case !l.doubtful() || f.options.Ways.takesAbsolute():
 		return false
 	}

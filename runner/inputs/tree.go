@@ -306,12 +306,10 @@ func (b *builder) field(n *node, p place, schema any, required bool) {
 // entries makes what a map has that is no property with a name.
 func (b *builder) entries(n *node, p place) {
 	schema, isMap := n.s["additionalProperties"].(map[string]any)
-	if patterns, ok := n.s["patternProperties"].(map[string]any); ok && !isMap {
-		for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
-			schema, isMap = map[string]any{"allOf": []any{patterns[pattern]}}, true
-			n.s["propertyNames"] = map[string]any{"pattern": pattern}
-			break
-		}
+	if patterns, _ := n.s["patternProperties"].(map[string]any); len(patterns) > 0 && !isMap {
+		pattern := slices.Min(slices.Collect(maps.Keys(patterns)))
+		schema, isMap = map[string]any{"allOf": []any{patterns[pattern]}}, true
+		n.s["propertyNames"] = map[string]any{"pattern": pattern}
 	}
 	if !isMap {
 		return
