@@ -264,11 +264,11 @@ func messages(c *call) []message {
 	return []message{m}
 }
 
-// several returns the messages that one call moved, or the first if it failed.
+// several returns the messages that one call moved, or may have moved before its process was killed; the first if it failed.
 func several(c *call) []message {
 	var all []message
 	for _, e := range elements(c.arg(1)) {
-		if int64(len(all)) < max(c.result.value, 1) {
+		if c.unreturned() || int64(len(all)) < max(c.result.value, 1) {
 			m := header(field(e, "msg_hdr"))
 			if !c.failed() {
 				m.size = max(0, integer(field(e, "msg_len")))

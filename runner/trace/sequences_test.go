@@ -40,6 +40,16 @@ func TestSequences(t *testing.T) {
 				`5 read openat main path="/proc/thread-self/environ" flags=O_RDONLY at=0/0`,
 				`5 read openat main path="/proc/7/environ" flags=O_RDONLY at=0/0`,
 			}},
+		"a process is killed as it sends several messages": {
+			[]string{
+				`5 2.0 sendmmsg(3<UDP:[9]>, [{msg_hdr={msg_name={sa_family=AF_INET, sin_port=htons(9), sin_addr=inet_addr("192.0.2.1")}, msg_namelen=16, msg_iov=[], msg_iovlen=0, msg_controllen=0, msg_flags=0}}, {msg_hdr={msg_name={sa_family=AF_INET, sin_port=htons(9), sin_addr=inet_addr("192.0.2.2")}, msg_namelen=16, msg_iov=[], msg_iovlen=0, msg_controllen=0, msg_flags=0}}], 2, 0 <unfinished ...>`,
+				`5 2.1 +++ killed by SIGKILL +++`,
+			}, []string{
+				`5 connect sendmmsg error=? main inet/udp remote=192.0.2.1:9 at=0/0`,
+				`5 send sendmmsg error=? main inet/udp remote=192.0.2.1:9 at=0/0`,
+				`5 connect sendmmsg error=? main inet/udp remote=192.0.2.2:9 at=0/0`,
+				`5 send sendmmsg error=? main inet/udp remote=192.0.2.2:9 at=0/0`,
+			}},
 		"threads share the working directory": {
 			[]string{
 				`5 2.0 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_THREAD) = 6 <0.000001>`,
