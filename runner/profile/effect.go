@@ -45,7 +45,7 @@ func factsOf(e trace.Event) []Fact {
 		f.Kind, f.Path, f.Within = KindExec, cut(e.Path, maxPath), e.Within
 		f.Argv = Argv{cut(strings.Join(e.Argv, separator), maxArgv)}
 	case trace.OpEvade:
-		f.Kind, f.Within = KindEvade, e.Within
+		f.Kind, f.Within, f.Path = KindEvade, e.Within, e.Path
 	case trace.OpConnect:
 		f.Kind, f.Within, f.Detached = KindConnect, e.Within, e.Daemon
 		f.endpoint(e.Socket, true)

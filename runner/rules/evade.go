@@ -61,6 +61,14 @@ func (in Input) confines(e profile.Effect) bool {
 	return confinement[e.Operation] && browsers[path.Base(e.Within)] && in.Scope.Covering(e.Capability).Mentions(browsing...)
 }
 
+// did returns the first verb for a call that worked, the second for one that failed.
+func did(e profile.Effect, worked, failed string) string {
+	if e.Error != "" {
+		return failed
+	}
+	return worked
+}
+
 func findEvasion(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		d.severity, d.object = report.SeverityMedium, e.Operation
@@ -72,6 +80,11 @@ func findEvasion(in Input) []draft {
 			return e.Error == "" && fromMemory(e.Path)
 		case runtime(e), in.signals(e), in.confines(e):
 			return false
+		case e.Path == trace.ForeignMemory:
+			d.object = e.Path
+			d.message = sentence("%s %s the memory of another process for writing (%s), by which it can have that run any code",
+				subject(e), did(e, "opened", "tried to open"), e.Path)
+			return true
 		case e.Blinded:
 			d.severity, d.object = report.SeverityHigh, "blinded"
 			d.message = sentence("%s made the arguments of its %s unreadable for the tracer", subject(e), e.Operation)
@@ -87,11 +100,7 @@ func findEvasion(in Input) []draft {
 		if how.high || how.worked && e.Error == "" {
 			d.severity = report.SeverityHigh
 		}
-		verb := "called"
-		if e.Error != "" {
-			verb = "tried to call"
-		}
-		d.message = sentence("%s %s %s, %s", subject(e), verb, e.Operation, how.what)
+		d.message = sentence("%s %s %s, %s", subject(e), did(e, "called", "tried to call"), e.Operation, how.what)
 		return true
 	}, profile.KindEvade, profile.KindExec)
 }

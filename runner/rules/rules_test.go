@@ -99,6 +99,13 @@ func evade(at ledger.Where, operation, errno string, refused bool) profile.Effec
 	return profile.Effect{Fact: profile.Fact{Kind: profile.KindEvade, Operation: operation, Error: errno, Refused: refused}, Where: at}
 }
 
+// memoryOf is an opening of another process's memory for writing.
+func memoryOf(at ledger.Where, errno string) profile.Effect {
+	e := evade(at, "openat", errno, false)
+	e.Path = trace.ForeignMemory
+	return e
+}
+
 func input(s server, effects ...profile.Effect) Input {
 	return Input{
 		Profile: profile.Profile{Effects: effects}, Scope: s.scope(), End: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -268,6 +275,8 @@ func TestEvasion(t *testing.T) {
 		"undumpable":        {evade(call, "prctl", "", false), "EVADE-001 Medium: Tool format_note called prctl"},
 		"AIO":               {evade(call, "io_submit", "ENOSYS", true), ""},
 		"a signal":          {evade(call, "kill", "EPERM", false), "EVADE-001 High: Tool format_note tried to call kill, to send a signal to a process that is not its own."},
+		"memory, written":   {memoryOf(call, ""), "EVADE-001 Medium: Tool format_note opened the memory of another process for writing (/proc/PID/mem)"},
+		"memory, refused":   {memoryOf(call, "EACCES"), "EVADE-001 Medium: Tool format_note tried to open the memory"},
 		"its memory":        {evade(call, "process_vm_readv", "EPERM", true), "EVADE-001 Medium: Tool format_note tried to call process_vm_readv"},
 		"something new":     {evade(call, "landlock_undo", "", false), "EVADE-001 Medium: Tool format_note called landlock_undo, by which a program can hide"},
 		"blinded":           {with(evade(call, "openat", "", false), func(e *profile.Effect) { e.Blinded = true }), "EVADE-001 High: Tool format_note made the arguments of its openat unreadable"},

@@ -48,6 +48,10 @@ func (d *decoder) store(c *call, name string) {
 	} else if c.failed() || size <= 0 {
 		return
 	}
+	if d.numberOf(c.task.process) != 0 && d.foreignMemory(c, name, "") { // it may have come as a descriptor
+		d.emit(c, Event{Op: OpEvade, Path: ForeignMemory})
+		return
+	}
 	for _, m := range messages(c) {
 		if m.blinded {
 			d.blind(c)
@@ -129,7 +133,11 @@ func (d *decoder) passed(c *call) {
 				number, decor := descriptor(arg)
 				if name, ok := storage(decor); ok {
 					d.keep(c.task.process, int(number), name)
-					d.emit(c, Event{Op: OpRead, Path: d.own(c, name, "")})
+					e := Event{Op: OpRead, Path: d.own(c, name, "")}
+					if d.foreignMemory(c, name, "") {
+						e = Event{Op: OpEvade, Path: ForeignMemory}
+					}
+					d.emit(c, e)
 				}
 			}
 		}

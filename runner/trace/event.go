@@ -66,7 +66,8 @@ const (
 	// capabilities. (Servers that start as root do so to drop privileges.)
 	OpCredential Op = "credential"
 	// OpEvade: a call that an ordinary server does not make and that could hide
-	// something from the tracer: io_uring, ptrace, process_vm_*, a signal to a
+	// something from the tracer: io_uring, ptrace, process_vm_*, a write to another
+	// process's memory (Path is then ForeignMemory), a signal to a
 	// foreign process, a seccomp filter with a listener, bpf, module loading,
 	// keyrings, namespaces, mounts, sockets that see the traffic of others or
 	// that are outside any network namespace; any call whose arguments the tracer could

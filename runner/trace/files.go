@@ -37,8 +37,12 @@ func (d *decoder) open(c *call) {
 		d.learnLink(asked, resolved)
 		found = d.own(c, resolved, asked)
 	}
-	if found == "" && c.Args.Index(syscalls.Path) < 0 {
+	switch {
+	case found == "" && c.Args.Index(syscalls.Path) < 0:
 		d.evade(c) // a handle is opaque: only the result says what was opened
+		return
+	case op == OpWrite && d.foreignMemory(c, found, asked):
+		d.emit(c, Event{Op: OpEvade, Path: ForeignMemory})
 		return
 	}
 	e := Event{Op: op, Path: found, Flags: names, Dir: c.task.fs.cwd}
@@ -117,10 +121,7 @@ func (d *decoder) own(c *call, resolved, asked string) string {
 	if err != nil {
 		return resolved
 	}
-	mine := c.task.process.number
-	if mine == 0 && !d.tasks.nested {
-		mine = c.task.process.pid
-	}
+	mine := d.numberOf(c.task.process)
 	self := path.Join("/proc/self", tail)
 	thread, ok := strings.CutPrefix(tail, "task/")
 	if ok {
@@ -134,6 +135,26 @@ func (d *decoder) own(c *call, resolved, asked string) string {
 		return thread
 	}
 	return self
+}
+
+// numberOf returns the number of a process in the names in /proc that it opens; 0 if that is not known.
+func (d *decoder) numberOf(p *process) int {
+	if p.number == 0 && !d.tasks.nested {
+		return p.pid
+	}
+	return p.number
+}
+
+// ForeignMemory is the Path of an OpEvade: the memory of another process, of whichever number. Who writes there can have it
+// run any code.
+const ForeignMemory = "/proc/PID/mem"
+
+// memory matches the memory of processes and threads (proc(5)).
+var memory = lazyregexp.New(`^/proc/\d+/(?:task/\d+/)?mem$`)
+
+// foreignMemory reports whether a name leads to the memory of a process that is not the caller.
+func (d *decoder) foreignMemory(c *call, resolved, asked string) bool {
+	return memory.MatchString(d.own(c, resolved, asked))
 }
 
 // place is a file name in a call's arguments.
