@@ -23,10 +23,12 @@ type Capture struct {
 	// Flow numbers connections and datagrams from 1.
 	Flow uint64 `json:"flow"`
 	// Source is the server's end, as in the trace. Destination is the address the
-	// server meant to reach; its port is 0 for datagrams other than DNS queries,
-	// where it is unknown.
+	// server meant to reach; its port is 0 where it is unknown: for datagrams other
+	// than DNS queries, and for connections of MPTCP.
 	Source      netip.AddrPort `json:"source"`
 	Destination netip.AddrPort `json:"destination"`
+	// Datagram is set for UDP. DNS uses both UDP and TCP.
+	Datagram bool `json:"datagram,omitempty"`
 	// Host is the name in the TLS handshake or the HTTP request, where a server can
 	// lie, or else the name that the address was given to. "" if there is none.
 	Host string `json:"host,omitempty"`

@@ -34,7 +34,7 @@ type flow struct {
 func (s *Server) newFlow(source, dest netip.AddrPort, protocol string) *flow {
 	named := s.names.name(dest.Addr())
 	return &flow{server: s, about: Capture{
-		Time: time.Now(), Flow: s.flows.Add(1), Source: source, Destination: dest,
+		Time: time.Now(), Flow: s.flows.Add(1), Source: source, Destination: dest, Datagram: protocol != "tcp",
 		Host: named, Named: named, Protocol: protocol,
 	}}
 }

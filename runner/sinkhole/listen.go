@@ -124,9 +124,18 @@ func originalDestination(conn *net.TCPConn) netip.AddrPort {
 		return err
 	})
 	if err != nil || !at.IsValid() {
-		return local
+		return unredirected(local)
 	}
 	return at
+}
+
+// unredirected returns the destination of a connection whose original one the kernel does not say: that of its socket. The
+// port of a Server is none that a client chose: MPTCP has no SO_ORIGINAL_DST.
+func unredirected(local netip.AddrPort) netip.AddrPort {
+	if local.Port() == sinkPort {
+		return netip.AddrPortFrom(local.Addr(), 0)
+	}
+	return local
 }
 
 // networkOrder reads a number that the kernel wrote in network byte order.

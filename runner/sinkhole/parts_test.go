@@ -107,12 +107,21 @@ func TestOwnedNames(t *testing.T) {
 	}
 }
 
+// TestUnredirected: our own port is none that a client of MPTCP has asked for.
+func TestUnredirected(t *testing.T) {
+	for local, want := range map[string]string{"192.0.2.1:61713": "192.0.2.1:0", "192.0.2.1:80": "192.0.2.1:80"} {
+		if got := unredirected(netip.MustParseAddrPort(local)); got.String() != want {
+			t.Errorf("%s: %s, want %s", local, got, want)
+		}
+	}
+}
+
 // TestWire: what is sent is received.
 func TestWire(t *testing.T) {
 	at := netip.MustParseAddrPort("[2001:db8::1]:443")
 	sent := []Capture{
 		{Flow: 1, Source: at, Destination: at, Host: "x", Protocol: "https", Request: "GET / HTTP/1.1", Data: bytes.Repeat([]byte{0xff, '\n'}, maxData/2), Offset: 7, Size: 1 << 40},
-		{Flow: 2, Protocol: strings.Repeat("p", 8), Host: strings.Repeat("\"", maxHost), Request: strings.Repeat("<", maxRequest), Opaque: true},
+		{Flow: 2, Datagram: true, Protocol: strings.Repeat("p", 8), Host: strings.Repeat("\"", maxHost), Request: strings.Repeat("<", maxRequest), Opaque: true},
 	}
 	captures := make(chan Capture, len(sent))
 	for _, c := range sent {
