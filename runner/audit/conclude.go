@@ -271,6 +271,8 @@ func (o observation) overflow() report.Incomplete {
 		what = fmt.Sprintf("the decoy secret %s was opened by a name that the trace does not show", o.hidden())
 	case o.unshown != "":
 		what = fmt.Sprintf("%s was changed by a name that the trace does not show, and is run or obeyed when the server is gone", o.unshown)
+	case o.unmatched != "":
+		what = o.unmatched
 	case o.unlooked != nil:
 		what = fmt.Sprintf("what is run or obeyed when the server is gone could not be looked at: %v", o.unlooked)
 	case o.result.Manifest.TooLong(), o.result.After.TooLong():

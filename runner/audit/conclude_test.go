@@ -119,6 +119,8 @@ func TestIncomplete(t *testing.T) {
 		})}, report.ReasonTraceOverflow, "credentials was opened"},
 		{"obeyed, and changed by another name", []observation{watched(func(o *observation) { o.unshown = "/home/u/.ssh/rc" })},
 			report.ReasonTraceOverflow, "/home/u/.ssh/rc was changed"},
+		{"sent where the trace does not show it", []observation{watched(func(o *observation) { o.unmatched = "something was sent to UDP 192.0.2.1" })},
+			report.ReasonTraceOverflow, "UDP 192.0.2.1"},
 		{"nobody looked at what is obeyed", []observation{watched(func(o *observation) { o.unlooked = errors.New("gone") })},
 			report.ReasonTraceOverflow, "could not be looked at: gone"},
 		{"a manifest that is not read to its end", []observation{watched(func(o *observation) {

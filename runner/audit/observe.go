@@ -73,6 +73,8 @@ type observation struct {
 	// is why there was no comparison.
 	unshown  string
 	unlooked error
+	// unmatched says where something was sent that the trace does not show; "" for nowhere.
+	unmatched string
 	// filed are variables that the server asked for and whose value it used as a file name.
 	filed []string
 	// unsearched counts the places that could not be searched for decoys.
@@ -212,6 +214,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	var code profile.Code
 	var reads reading
 	var changed traced
+	var shown, arrived destinations
 	kept := &counters.Launch{}
 	programsSought, left := searched{}, leaving{on: how.vary}
 	lonely := sought{at: slices.Clone(how.neighbours)}
@@ -229,6 +232,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 			lonely.event(e)
 			left.event(e)
 			changed.event(e)
+			shown.event(e)
 			kept.Event(e)
 		})
 	}()
@@ -238,6 +242,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	go func() {
 		catching <- catch(process.Captures(), plan.Names, func(c sinkhole.Capture) {
 			secrets.Capture(c)
+			arrived.capture(c)
 			if how.attack != nil {
 				heard.capture(c)
 			}
@@ -300,6 +305,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()
 	o.unshown, o.unlooked = changed.compare(process)
+	o.unmatched = unmatched(arrived, shown)
 	made.interpreters(launcher, &code)
 	o.needs, o.code, o.made = needs, code, process.Trace().Made()
 	o.uid, o.gid = process.Trace().Owner()

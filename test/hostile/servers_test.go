@@ -102,6 +102,7 @@ var servers = []hostile{
 	inconclusive("fork-bomb", report.ReasonTimeout),
 	inconclusive("flood-notices", report.ReasonTimeout, "007"),
 	inconclusive("progress", report.ReasonTimeout),
+	inconclusive("late-address", report.ReasonTraceOverflow),
 
 	inconclusive("flood-requests", report.ReasonTimeout, "007"),
 	inconclusive("elicitation-loop", report.ReasonTimeout, "007"),

@@ -59,6 +59,7 @@ var modes = map[string]func(*server){
 	"fork-bomb":     forkBomb,
 	"flood-notices": floodNotices,
 	"progress":      progressForever,
+	"late-address":  lateAddress,
 
 	"flood-requests":   floodRequests,
 	"elicitation-loop": elicitationLoop,
