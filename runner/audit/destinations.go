@@ -76,9 +76,9 @@ func (s *destinations) capture(c sinkhole.Capture) {
 	s.put(c.Datagram, to.Addr(), to.Port())
 }
 
-// unmatched says what arrived where the trace shows nothing that was sent: another thread may have changed the address after
-// the tracer had read it, or the kernel itself, by an address that lies where it stores results. It is "" if the trace has
-// each destination, and if it has not because there was no room, that is said instead.
+// unmatched names a destination at which something arrived and to which the trace shows nothing sent; "" if there is none.
+// Another thread may have changed the address after the tracer read it, or the kernel wrote a result over it. If a set is
+// full, it says that the two cannot be compared.
 func unmatched(arrived, shown destinations) string {
 	missing := slices.DeleteFunc(slices.Collect(maps.Keys(arrived.all)), func(d destination) bool { return shown.all[d] })
 	switch {

@@ -101,8 +101,8 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	return called || articles[before] && strictCalls[s.text(ref.at-2)]
 }
 
-// fieldsIn returns the identifiers that sentences call fields, and no sentence a tool: `the "use_cases" field`. A
-// tool's name is none: or to speak of "the send_email field" once would hide what the text says about that tool.
+// fieldsIn returns the identifiers that some sentence calls a field (`the "use_cases" field`) and none calls a tool.
+// The names of tools are left out. Otherwise a text could hide what it says about send_email by calling it a field once.
 func (r *reader) fieldsIn(all []sentence) Names {
 	fields, called := Names{}, Names{}
 	for i := range all {
