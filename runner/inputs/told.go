@@ -44,9 +44,6 @@ const maxClauses = 128
 func (m *members) read(text, self string) (found []tie) {
 	for _, clause := range clauses.Split(text, maxClauses) {
 		mentions := m.mentioned(clause)
-		if len(mentions) == 0 && self == "" {
-			continue
-		}
 		var names []string
 		for _, each := range mentions {
 			names = append(names, each.name)
@@ -54,26 +51,35 @@ func (m *members) read(text, self string) (found []tie) {
 		if self != "" && !slices.Contains(names, self) {
 			names = append([]string{self}, names...)
 		}
-		switch when, leads := m.deciding(clause); {
-		case len(names) == 0:
-		case when.name != "" && (self != when.name || len(names) > 1):
+		if len(names) == 0 {
+			continue
+		}
+		if when, leads := m.deciding(clause); when.name != "" && (self != when.name || len(names) > 1) {
 			found = append(found, m.decided(clause, self, mentions, when, leads)...)
-		case len(names) == 1:
-		case exclusive.MatchString(clause):
-			t := apart(names...)
-			if offering.MatchString(clause) || demanded.MatchString(clause) && !forbids.MatchString(clause) {
-				t.least = 1
-			}
-			found = append(found, t)
-		case bundled.MatchString(clause) && !offering.MatchString(clause):
-			found = append(found, bundles(clause, names)...)
-		case withOthers.MatchString(clause) || whenGiven.MatchString(clause):
-			found = append(found, dependent(clause, self, mentions)...)
-		case offering.MatchString(clause), demanded.MatchString(clause) && either.MatchString(clause):
-			found = append(found, anyOne(names...))
+		} else if len(names) > 1 {
+			found = append(found, related(clause, self, names, mentions)...)
 		}
 	}
 	return found
+}
+
+// related returns what a clause says about several properties, names, whatever their values.
+func related(clause, self string, names []string, mentions []mention) []tie {
+	switch offers := offering.MatchString(clause); {
+	case exclusive.MatchString(clause):
+		t := apart(names...)
+		if offers || demanded.MatchString(clause) && !forbids.MatchString(clause) {
+			t.least = 1
+		}
+		return []tie{t}
+	case bundled.MatchString(clause) && !offers:
+		return bundles(clause, names)
+	case withOthers.MatchString(clause) || whenGiven.MatchString(clause):
+		return dependent(clause, self, mentions)
+	case offers, demanded.MatchString(clause) && either.MatchString(clause):
+		return []tie{anyOne(names...)}
+	}
+	return nil
 }
 
 // decided returns what a clause says about properties if another has a value.

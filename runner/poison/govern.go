@@ -162,10 +162,8 @@ func (r *reader) object(s *sentence, i int, c *change) bool {
 		value = r.part(s, i, j, c) || value
 		c.dictates = c.dictates || j > i && r.literal(s, j)
 	}
-	for j := i + 1; j < len(s.Tokens) && j < i+4; j++ {
-		if r.argumentAt(s, j) {
-			c.argument, c.foreign = true, true
-		}
+	if r.argumentWithin(s, i+1, i+4) {
+		c.argument, c.foreign = true, true
 	}
 	c.argument = c.argument || value && c.dictates
 	return value || c.argument || c.ofUser || c.dictates || c.routed
@@ -201,11 +199,15 @@ func (r *reader) part(s *sentence, i, j int, c *change) bool {
 	return arguments[t]
 }
 
-// argumentAt reports whether a name with a value is not one of the text's own arguments.
-func (r *reader) argumentAt(s *sentence, i int) bool {
-	t := s.Tokens[i]
-	named := t.Kind == words.Quoted || t.Kind == words.Word && compound(t.Raw)
-	return named && identifier(t.Raw) && !r.of.Parameters.Has(t.Text) && binds[s.text(i+1)]
+// argumentWithin reports whether a token of [from, to) is a name with a value and not one of the text's own arguments.
+func (r *reader) argumentWithin(s *sentence, from, to int) bool {
+	for j, t := range s.Tokens[min(from, len(s.Tokens)):min(to, len(s.Tokens))] {
+		named := t.Kind == words.Quoted || t.Kind == words.Word && compound(t.Raw)
+		if named && identifier(t.Raw) && !r.of.Parameters.Has(t.Text) && binds[s.text(from+j+1)] {
+			return true
+		}
+	}
+	return false
 }
 
 // argumentName returns the name beside the word "parameter".

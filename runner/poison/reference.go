@@ -55,12 +55,13 @@ func (r *reader) refAt(s *sentence, i int) reference {
 	if t.Text == "it" || t.Text == "this" && tools[s.text(i+1)] {
 		return reference{name: t.Text, own: true, known: true, at: i}
 	}
-	if t.Kind != words.Quoted && t.Kind != words.Word || r.fields.Has(t.Raw) && !s.calledAt(i) || r.of.Parameters.Has(t.Text) && !plainTools[s.text(i+1)] {
+	argument := r.fields.Has(t.Raw) && !s.calledAt(i) || r.of.Parameters.Has(t.Text) && !plainTools[s.text(i+1)]
+	if argument || t.Kind != words.Quoted && t.Kind != words.Word {
 		return reference{}
 	}
 	name, _, _ := strings.Cut(t.Raw, "(")
 	ref := reference{name: name, own: r.isOwn(name), known: r.of.has(name) || s.text(i-1) == "your" && r.shortens(name), at: i}
-	if !r.names(s, ref) || !ref.own && !ref.known && s.compares(i) {
+	if !r.names(s, ref) {
 		return reference{}
 	}
 	return ref
@@ -91,6 +92,8 @@ func (r *reader) names(s *sentence, ref reference) bool {
 	switch {
 	case ref.own || ref.known:
 		return t.Kind == words.Quoted || called || compound(ref.name)
+	case s.compares(ref.at):
+		return false
 	case compound(ref.name):
 		return t.Kind == words.Quoted || strings.Contains(ref.name, "_") || called && !s.describes(ref.at)
 	case t.Kind != words.Quoted:
