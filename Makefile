@@ -152,8 +152,8 @@ test-cluster: ## Check that the local cluster comes and goes without a trace (no
 	else hack/cluster/test.sh; fi
 
 .PHONY: test-on-cluster
-test-on-cluster: ## Run all that takes a real cluster on one, and beside what mostly waits there test-off-cluster.
-	@hack/cluster/with.sh hack/steps.sh test-e2e +test-off-cluster test-docs test-chaos test-install
+test-on-cluster: ## Run all that takes a real cluster on one, and test-off-cluster beside test-chaos, which mostly waits.
+	@hack/cluster/with.sh hack/steps.sh +test-off-cluster test-chaos test-e2e test-docs test-install
 
 .PHONY: test-off-cluster
 test-off-cluster: ## Run what takes minutes and no cluster of ours.
