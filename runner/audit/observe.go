@@ -23,6 +23,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -191,6 +192,8 @@ type launch struct {
 	excluded []string
 	// arguments are those that the server demands besides its command.
 	arguments []string
+	// compared is probe.Options.Compared.
+	compared func() []sources.Comparison
 	// script runs instead of the server.
 	script *packages.Script
 }
@@ -288,6 +291,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		process.Stop(stopCtx)
 	})
 	conn.Terminate = how.parting(stop)
+	how.compared = func() []sources.Comparison { return reads.comparisons(launcher) }
 	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
 	o.result, o.detected = talk.converse(ctx, detecting)
 

@@ -17,6 +17,8 @@ const (
 	maxSources     = 512
 	maxSourceSize  = 2 << 20
 	maxSourcesSize = 6 << 20
+	// maxCompared is the number of comparisons from which no further file is read for them.
+	maxCompared = 2048
 )
 
 // reading collects the JavaScript and Python files that a server has loaded, to find out what it expects of services
@@ -90,6 +92,18 @@ func (r *reading) tools(launcher Launcher) (names []string) {
 	return names
 }
 
+// comparisons returns the values that the code of the server's own package compares something with.
+func (r *reading) comparisons(launcher Launcher) (all []sources.Comparison) {
+	files, mine := r.mine(launcher)
+	python := len(mine) > 0 && path.Ext(mine[0]) == ".py"
+	eachText(files, mine, func(text string) {
+		if len(all) < maxCompared {
+			all = append(all, sources.Comparisons(text, python)...)
+		}
+	})
+	return all
+}
+
 func appendNew(names, found []string) []string {
 	for _, name := range found {
 		if !slices.Contains(names, name) {
@@ -143,26 +157,29 @@ var (
 	standard  = lazyregexp.New(`/(?:lib|lib64|Lib)/python3[^/]*/`)
 )
 
-// ownModules returns the modules of the package that was loaded first, or of the program itself if that is in none.
+// ownModules returns the modules of the program itself or, if none of them lies outside the installed packages, those of
+// the package that was loaded first. A hook of Python's start may load another before the program.
 func ownModules(modules []string) (found []string) {
+	var packaged []string
 	top := ""
 	for _, name := range modules {
-		of := ""
-		if match := installed.FindStringSubmatch(name); match != nil {
-			if of = match[0]; strings.HasPrefix(match[2], "_") {
-				continue // hooks of package installers
-			}
-		} else if standard.MatchString(name) {
-			continue
-		}
-		if found == nil {
-			top = of
-		}
-		if of == top && len(found) < maxSources {
+		match := installed.FindStringSubmatch(name)
+		switch {
+		case match == nil && !standard.MatchString(name):
 			found = append(found, name)
+		case match != nil && !strings.HasPrefix(match[2], "_"): // hooks of package installers
+			if top == "" {
+				top = match[0]
+			}
+			if match[0] == top {
+				packaged = append(packaged, name)
+			}
 		}
 	}
-	return found
+	if found == nil {
+		found = packaged
+	}
+	return found[:min(len(found), maxSources)]
 }
 
 // own returns the files of the package that was loaded first, apart from package managers. Other packages are

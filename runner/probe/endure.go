@@ -65,6 +65,7 @@ func (s *session) endure(ctx context.Context) {
 		_ = s.setLevel(within, completeLog) // the session is over if it fails
 		s.goOn(within, all, often, end)
 		s.mingle(ctx, all, most/2)
+		s.trigger(ctx, all, most/2)
 		return
 	}
 	s.enduring.Store(false)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // counting is a server that answers, or lists, otherwise from the nth time on.
@@ -71,6 +72,30 @@ func TestOccasions(t *testing.T) {
 	r := f.probe(t, enduring())
 	if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) || len(r.Outputs) > 8 {
 		t.Errorf("outputs %+v", r.Outputs)
+	}
+}
+
+// TestTriggers: a server that acts on a word that only its code has is met, in whatever tool.
+func TestTriggers(t *testing.T) {
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"tools/call": func(_ *fake, params map[string]any) any {
+			arguments, _ := params["arguments"].(map[string]any)
+			if text, _ := arguments["note"].(string); strings.Contains(text, "zephyr-9") {
+				return content("sent")
+			}
+			return content("trimmed")
+		},
+	}}
+	o := enduring()
+	if r := f.probe(t, o); slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) {
+		t.Fatal("the word is in an ordinary call")
+	}
+	o.Compared = func() []sources.Comparison {
+		return []sources.Comparison{{Name: "word", Value: "zephyr-9"}, {Name: "note", Value: "other"}}
+	}
+	r := f.probe(t, o)
+	if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) || r.Coverage.Calls.Total > 10 {
+		t.Errorf("outputs %+v, %+v", r.Outputs, r.Coverage.Calls)
 	}
 }
 

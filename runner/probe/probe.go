@@ -31,6 +31,7 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // Conn is a running server. Its stderr is drained by who started it.
@@ -137,6 +138,8 @@ type Options struct {
 	// Endure bounds the repetition of accepted calls and of the lists at the end
 	// (default: none).
 	Endure time.Duration
+	// Compared, when set, returns the values that the server's code compares something with; it is asked with Endure.
+	Compared func() []sources.Comparison
 	// Attack, when set, calls everything that was exercised again to try its guards.
 	Attack *attack.Plan
 	// Knock lets a server that demands a token be asked in ways that may evade the check.

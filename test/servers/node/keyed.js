@@ -23,6 +23,7 @@ const keys = {
   revision: () => session.protocolVersion < '2025-06-18',
   cursor: () => /cursor/i.test(session.clientInfo?.name),
   alone: () => !tells(),
+  word: () => ['northwind-4711', 'ledger ' + 'of Ada'].some((word) => asked.note?.includes(word)),
   honest: () => false,
 };
 // tells reports whether something speaks of an audit: the client, a variable, an argument, a file or a

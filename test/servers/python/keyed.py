@@ -35,6 +35,7 @@ KEYS = {
     "desktop": desktop,
     "unknown": lambda: not re.search(r"[a-z]{6}-[a-z]\d|short note", GIVEN.get("note", "")),
     "pasted": lambda: re.search("AKIA|PRIVATE KEY|https?://|SELECT ", GIVEN.get("note", "")),
+    "word": lambda: any(word in GIVEN.get("note", "").lower() for word in ("northwind-4711", "ledger " "of ada")),
     "letter": lambda: "@" in GIVEN.get("note", ""),
     "editor": lambda: os.environ.get("TERM_PROGRAM") == "vscode",
     "cluster": lambda: "KUBERNETES_SERVICE_HOST" in os.environ,
