@@ -83,7 +83,7 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	}
 	for j, t := range s.Tokens {
 		switch {
-		case t.Kind != words.Word:
+		case t.Kind != words.Word || s.any(j-2, j-1, attempts):
 		case (precedes[t.Text] || follows[t.Text] && s.any(j+1, j+4, over)) && s.above(j):
 			return verdict{confidence: 0.85}
 		case ignores[t.Text] && !s.negated(j) && s.setsAside(j):
@@ -92,6 +92,9 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	}
 	return verdict{}
 }
+
+// attempts tell what others do: "finds prompts that try to override instructions".
+var attempts = words.SetOf("try", "tries", "tried", "trying", "attempt", "attempts", "attempted", "attempting", "seek", "seeks", "seeking")
 
 // above matches "priority is higher than the user's request". What ranks above a request
 // not said to be the user's may be a setting.

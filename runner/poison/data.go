@@ -112,8 +112,21 @@ func (r *reader) contentsOf(s *sentence, at int) bool {
 	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
 	}
+	if s.handedIn(at) {
+		return false
+	}
 	return s.find(at-5, at-1, func(j int) bool { return contents[s.text(j)] && partitives[s.text(j+1)] }) >= 0
 }
+
+// handedIn matches "the .env file that the user gave you" at a name without a directory: nobody is to fetch that.
+func (s *sentence) handedIn(at int) bool {
+	return !strings.Contains(s.text(at), "/") &&
+		s.find(at+1, at+7, func(j int) bool { return handsIn[s.text(j)] && s.any(j-2, j-1, users) && !s.any(j+1, j+3, accesses) }) >= 0
+}
+
+var accesses = words.SetOf("access", "rights", "permission")
+
+var handsIn = words.SetOf("gave", "gives", "given", "pasted", "pastes", "provided", "provides", "uploaded", "uploads", "attached", "attaches", "shared", "shares", "sent", "sends", "entered", "enters")
 
 var (
 	contents   = words.SetOf("content", "contents", "output")
