@@ -192,8 +192,8 @@ type launch struct {
 	excluded []string
 	// arguments are those that the server demands besides its command.
 	arguments []string
-	// compared is probe.Options.Compared.
-	compared func() []sources.Comparison
+	// values is probe.Options.Values.
+	values func() sources.Values
 	// script runs instead of the server.
 	script *packages.Script
 }
@@ -291,7 +291,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		process.Stop(stopCtx)
 	})
 	conn.Terminate = how.parting(stop)
-	how.compared = func() []sources.Comparison { return reads.comparisons(launcher) }
+	how.values = func() sources.Values { return reads.values(launcher) }
 	talk := talking{stdin: stdin, plan: plan, process: process, conn: conn, listens: listens, secrets: secrets, how: how}
 	o.result, o.detected = talk.converse(ctx, detecting)
 

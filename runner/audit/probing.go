@@ -70,7 +70,7 @@ func (p Plan) options(how launch) probe.Options {
 	options.Incapable = how.incapable
 	options.Proper = how.goesOn
 	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {
-		options.Endure, options.Compared = endurance, how.compared
+		options.Endure, options.Values = endurance, how.values
 		if p.Probe.Depth == report.DepthDeep {
 			options.Endure *= deepTime
 		}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/pkgmanager"
+	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -17,8 +19,6 @@ const (
 	maxSources     = 512
 	maxSourceSize  = 2 << 20
 	maxSourcesSize = 6 << 20
-	// maxCompared is the number of comparisons from which no further file is read for them.
-	maxCompared = 2048
 )
 
 // reading collects the JavaScript and Python files that a server has loaded, to find out what it expects of services
@@ -26,9 +26,9 @@ const (
 type reading struct {
 	mu    sync.Mutex
 	known map[string]bool
-	// files are JavaScript, modules are Python.
-	files, modules []string
-	done           bool
+	// files are JavaScript, modules are Python, and data is in other texts.
+	files, modules, data []string
+	done                 bool
 }
 
 func (r *reading) event(e trace.Event) {
@@ -48,10 +48,13 @@ func (r *reading) event(e trace.Event) {
 		r.known = map[string]bool{}
 	}
 	r.known[name] = true
-	if path.Ext(name) == ".py" {
+	switch path.Ext(name) {
+	case ".py":
 		r.modules = append(r.modules, name)
-	} else {
+	case ".js", ".mjs", ".cjs":
 		r.files = append(r.files, name)
+	default:
+		r.data = append(r.data, name)
 	}
 }
 
@@ -92,16 +95,28 @@ func (r *reading) tools(launcher Launcher) (names []string) {
 	return names
 }
 
-// comparisons returns the values that the code of the server's own package compares something with.
-func (r *reading) comparisons(launcher Launcher) (all []sources.Comparison) {
+// values returns what the code of the server's own package may act on, with the data that it has read beside its code.
+func (r *reading) values(launcher Launcher) (all sources.Values) {
 	files, mine := r.mine(launcher)
-	python := len(mine) > 0 && path.Ext(mine[0]) == ".py"
-	eachText(files, mine, func(text string) {
-		if len(all) < maxCompared {
-			all = append(all, sources.Comparisons(text, python)...)
-		}
-	})
+	if len(mine) == 0 {
+		return all
+	}
+	eachText(files, mine, func(text string) { all.AddProgram(text, path.Ext(mine[0]) == ".py") })
+	eachText(files, r.beside(mine[0]), all.AddData)
 	return all
+}
+
+// beside returns the data files that were read in the directory of a program or of its package.
+func (r *reading) beside(program string) (found []string) {
+	dir := cmp.Or(packageOf(program), path.Dir(program))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range r.data {
+		if places.Within(name, dir) && !strings.Contains(name[len(dir):], "/node_modules/") {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 func appendNew(names, found []string) []string {
@@ -140,12 +155,19 @@ func eachText(files Files, names []string, read func(text string)) {
 // cached matches a compiled Python module (PEP 3147).
 var cached = lazyregexp.New(`^(.*/)__pycache__/([^/]+)\.cpython-\d+(?:\.opt-\d)?\.pyc$`)
 
-// sourceOf returns the source file that a read belongs to; "" if it is none.
+// dataFiles has the extensions of texts with data. What package managers write says nothing of what a program acts on.
+var (
+	dataFiles = []string{".json", ".jsonl", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".toml", ".ini", ".xml", ".dat", ".dic"}
+	managed   = []string{"package.json", "package-lock.json", "tsconfig.json"}
+)
+
+// sourceOf returns the source or data file that a read belongs to; "" if it is none.
 func sourceOf(name string) string {
 	if match := cached.FindStringSubmatch(name); match != nil {
 		name = match[1] + match[2] + ".py"
 	}
-	if slices.Contains([]string{".js", ".mjs", ".cjs", ".py"}, path.Ext(name)) {
+	ext := path.Ext(name)
+	if slices.Contains([]string{".js", ".mjs", ".cjs", ".py"}, ext) || slices.Contains(dataFiles, ext) && !slices.Contains(managed, path.Base(name)) {
 		return name
 	}
 	return ""

@@ -11,11 +11,11 @@ import (
 )
 
 // Bounds on the calls of a tool with values of the server's code, by number: with values for arguments of their names,
-// and with others. mostJoined bounds a text with all of the others, in bytes.
-const mostNamed, mostFree, mostJoined = 48, 64, 4 << 10
+// and with others. mostJoined bounds a text of many, in bytes.
+const mostNamed, mostFree, mostJoined = 48, 64, 2 << 10
 
-// Triggers makes calls of a tool with the values that the server's code compares something with, because it may act on
-// only those. The zero value makes none.
+// Triggers makes calls of a tool with the values that the server's code compares something with, and with the words of its
+// code and data, because it may act on only those. The zero value makes none.
 type Triggers struct {
 	properties map[string]any
 	arguments  json.RawMessage
@@ -30,7 +30,7 @@ type Triggers struct {
 
 // NewTriggers prepares the calls. Arguments are accepted ones that belong to the schema. Those of Options.Given stay, and so
 // do commands and code, whose effects the audit itself would cause.
-func NewTriggers(schema, arguments json.RawMessage, compared []sources.Comparison, o Options) *Triggers {
+func NewTriggers(schema, arguments json.RawMessage, values sources.Values, o Options) *Triggers {
 	t := &Triggers{arguments: arguments, options: o, properties: map[string]any{}, named: map[string][]any{}}
 	if root, _ := Decode(schema).(map[string]any); root["properties"] != nil {
 		t.properties, _ = root["properties"].(map[string]any)
@@ -42,7 +42,7 @@ func NewTriggers(schema, arguments json.RawMessage, compared []sources.Compariso
 			names[likeName(name)] = name
 		}
 	}
-	for _, c := range compared {
+	for _, c := range values.Compared {
 		if name, argument := names[likeName(c.Name)]; argument {
 			t.add(name, c)
 		} else if text := textOf(c); !c.Number && len(t.free) < mostFree && !slices.Contains(t.free, text) {
@@ -51,10 +51,25 @@ func NewTriggers(schema, arguments json.RawMessage, compared []sources.Compariso
 	}
 	t.names = slices.Sorted(maps.Keys(t.named))
 	if len(t.free) > 1 {
-		joined := strings.Join(t.free, " ")
-		t.free = append(t.free, joined[:min(len(joined), mostJoined)])
+		t.free = append(t.free, joined(t.free)...)
 	}
+	t.free = append(t.free, joined(values.Words)...)
 	return t
+}
+
+// joined joins words to texts of mostJoined bytes.
+func joined(words []string) (all []string) {
+	var text strings.Builder
+	for i, word := range words {
+		text.WriteString(word)
+		if last := i == len(words)-1; last || text.Len() >= mostJoined {
+			all = append(all, text.String())
+			text.Reset()
+			continue
+		}
+		text.WriteByte(' ')
+	}
+	return all
 }
 
 // likeName returns a name without what differs between the name of an argument and that of a variable.

@@ -2,6 +2,8 @@ package inputs
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,7 +38,7 @@ func TestTriggers(t *testing.T) {
 		"nothing":                        {`{"text": "milk"}`, "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			next := NewTriggers(json.RawMessage(schema), json.RawMessage(tc.arguments), tc.compared, Options{Given: json.RawMessage(tc.given)})
+			next := NewTriggers(json.RawMessage(schema), json.RawMessage(tc.arguments), sources.Values{Compared: tc.compared}, Options{Given: json.RawMessage(tc.given)})
 			var got []string
 			for arguments, more := next.Next(Mark{Call: 7}); more; arguments, more = next.Next(Mark{Call: 7}) {
 				got = append(got, string(arguments))
@@ -45,5 +47,21 @@ func TestTriggers(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestTriggersOfWords: all words of code and data come in a few texts.
+func TestTriggersOfWords(t *testing.T) {
+	words := make([]string, 1000)
+	for i := range words {
+		words[i] = fmt.Sprintf("word%d", i)
+	}
+	next := NewTriggers(nil, json.RawMessage(`{"text": "milk"}`), sources.Values{Words: words}, Options{})
+	calls, told := 0, ""
+	for arguments, more := next.Next(Mark{}); more; arguments, more = next.Next(Mark{}) {
+		calls, told = calls+1, told+string(arguments)
+	}
+	if calls > 6 || !strings.Contains(told, "word0 ") || !strings.Contains(told, `word999"`) {
+		t.Errorf("%d calls with %d bytes", calls, len(told))
 	}
 }

@@ -90,8 +90,8 @@ func TestTriggers(t *testing.T) {
 	if r := f.probe(t, o); slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) {
 		t.Fatal("the word is in an ordinary call")
 	}
-	o.Compared = func() []sources.Comparison {
-		return []sources.Comparison{{Name: "word", Value: "zephyr-9"}, {Name: "note", Value: "other"}}
+	o.Values = func() sources.Values {
+		return sources.Values{Compared: []sources.Comparison{{Name: "word", Value: "zephyr-9"}, {Name: "note", Value: "other"}}}
 	}
 	r := f.probe(t, o)
 	if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return o.Text == "sent" }) || r.Coverage.Calls.Total > 10 {

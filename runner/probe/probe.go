@@ -138,8 +138,8 @@ type Options struct {
 	// Endure bounds the repetition of accepted calls and of the lists at the end
 	// (default: none).
 	Endure time.Duration
-	// Compared, when set, returns the values that the server's code compares something with; it is asked with Endure.
-	Compared func() []sources.Comparison
+	// Values, when set, returns what the server's code may act on; it is asked with Endure.
+	Values func() sources.Values
 	// Attack, when set, calls everything that was exercised again to try its guards.
 	Attack *attack.Plan
 	// Knock lets a server that demands a token be asked in ways that may evade the check.

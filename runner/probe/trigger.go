@@ -11,16 +11,12 @@ import (
 // maxTriggers bounds the calls with values of the server's code, by number.
 const maxTriggers = 512
 
-// trigger calls accepted tools with the values that the server's code compares something with. As in endure, failures count
-// for nothing.
+// trigger calls accepted tools with what the server's code may act on. As in endure, failures count for nothing.
 func (s *session) trigger(ctx context.Context, all []*target, most time.Duration) {
-	if s.options.Compared == nil || len(all) == 0 {
+	if s.options.Values == nil || len(all) == 0 {
 		return
 	}
-	compared := s.options.Compared()
-	if len(compared) == 0 {
-		return
-	}
+	values := s.options.Values()
 	end := time.Now().Add(most)
 	ctx, cancel := context.WithDeadline(ctx, end.Add(slowRepeat))
 	defer cancel()
@@ -28,7 +24,7 @@ func (s *session) trigger(ctx context.Context, all []*target, most time.Duration
 		share := time.Now().Add(time.Until(end) / time.Duration(len(all)-i))
 		o := s.options.Inputs
 		o.Given = s.options.Chosen[t.of.Name]
-		next := inputs.NewTriggers(t.input, t.again.Arguments, compared, o)
+		next := inputs.NewTriggers(t.input, t.again.Arguments, values, o)
 		if s.triggerOne(ctx, t, next, maxTriggers/len(all), share) != nil {
 			return
 		}

@@ -3,6 +3,7 @@ package sources
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Comparison is a value that a program compares something with.
@@ -13,6 +14,47 @@ type Comparison struct {
 	Value string
 	// Number and Pattern say which of them it is.
 	Number, Pattern bool
+}
+
+// Values are what a program may act on: values that it compares something with, and the words of its texts, names and
+// data, which it may look something up by.
+type Values struct {
+	Compared []Comparison
+	Words    []string
+	known    map[string]bool
+}
+
+// Bounds on the words, by number, and on one, in bytes.
+const maxWords, leastWord, mostWord = 4096, 3, 32
+
+// AddProgram adds the values of a program in JavaScript or Python.
+func (v *Values) AddProgram(program string, python bool) {
+	tokens := scan(program, python)
+	if len(v.Compared) < maxComparisons {
+		v.Compared = append(v.Compared, comparisons(tokens, python)...)
+	}
+	for i, t := range tokens {
+		key := t.kind == name && i+1 < len(tokens) && tokens[i+1] == (token{mark, ":"})
+		if t.kind == text || key {
+			v.AddData(t.is)
+		}
+	}
+}
+
+// AddData adds the words of a text.
+func (v *Values) AddData(data string) {
+	if v.known == nil {
+		v.known = map[string]bool{}
+	}
+	for word := range strings.FieldsFuncSeq(data, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+		if len(v.Words) >= maxWords {
+			return
+		}
+		if len(word) >= leastWord && len(word) <= mostWord && !v.known[word] {
+			v.known[word] = true
+			v.Words = append(v.Words, word)
+		}
+	}
 }
 
 // maxComparisons bounds the comparisons of a text, by number.
@@ -43,7 +85,11 @@ func setOf(all string) map[string]bool {
 // Comparisons returns the values that a program in JavaScript or Python compares something with, without duplicates, in
 // the order of the program. Values by name, such as "MODES.includes(mode)", are those that were assigned before.
 func Comparisons(program string, python bool) []Comparison {
-	c := comparing{tokens: scan(program, python), python: python, assigned: map[string][]Comparison{}, known: map[Comparison]bool{}}
+	return comparisons(scan(program, python), python)
+}
+
+func comparisons(tokens []token, python bool) []Comparison {
+	c := comparing{tokens: tokens, python: python, assigned: map[string][]Comparison{}, known: map[Comparison]bool{}}
 	for i := range c.tokens {
 		c.read(i)
 	}

@@ -46,6 +46,16 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
+func TestValues(t *testing.T) {
+	var v Values
+	v.AddProgram(`const actions = { upper: (w) => w, "sync-all": run }; if (kind === "x") actions[kind]('to do');`, false)
+	v.AddData("kdbx\t3\nledger\t12")
+	want := []string{"upper", "sync-all", "kdbx", "ledger"}
+	if diff := cmp.Diff(want, v.Words); diff != "" || len(v.Compared) != 1 {
+		t.Errorf("compared %+v, words (-want +got)\n%s", v.Compared, diff)
+	}
+}
+
 func FuzzComparisons(f *testing.F) {
 	f.Add(`if (a["b"].c(/[/]x/i) === 'd\x6') switch (x) { case "y": }`, false)
 	f.Add("if '''a''' in b or re.match(rb'x', y) == c.get('d'):", true)
