@@ -77,7 +77,7 @@ verify: ## Fail when a generated file is stale.
 
 .PHONY: test
 test: ## Run everything: lint, unit, outputs, chart, release, conformance, hostile, envtest, end-to-end, documentation, chaos, install.
-	@hack/steps.sh install lint verify test-unit test-outputs test-chart test-alerts test-cluster test-on-cluster
+	@hack/steps.sh install +test-outputs lint verify test-unit test-chart test-alerts test-cluster test-on-cluster
 
 .PHONY: lint
 lint: ## Lint Go, the import rules and the shell scripts.
