@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/places"
+	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
@@ -27,6 +28,8 @@ type persona struct {
 	interrupts bool
 	// env has the variables that the client sets for its servers ("NAME=value").
 	env []string
+	// meta has the members of _meta of its calls.
+	meta []probe.Meta
 }
 
 // editor has the variables of a terminal in Visual Studio Code and the editors based on it.
@@ -44,6 +47,16 @@ var session = []string{
 	"XDG_DATA_DIRS=/usr/share/ubuntu:/usr/local/share:/usr/share:/var/lib/snapd/desktop", "XDG_MENU_PREFIX=gnome-", "GPG_AGENT_INFO=" + places.RuntimeDir + "/gnupg/S.gpg-agent:0:1",
 }
 
+// What Visual Studio Code and Claude Code tell servers of a call.
+var (
+	ofChat = []probe.Meta{
+		{Key: "vscode.conversationId", Form: uuidForm, Stays: true}, {Key: "vscode.requestId", Form: "request_" + uuidForm},
+	}
+	ofToolUse = []probe.Meta{{Key: "claudecode/toolUseId", Form: "toolu_01wwwwwwwwwwwwwwwwwwwwww"}}
+)
+
+const uuidForm = "xxxxxxxx-xxxx-4xxx-9xxx-xxxxxxxxxxxx"
+
 // The personas by client, with the names that these clients use. The exercise uses a client without variables, under
 // the default name of the Python SDK, which no server looks for.
 var (
@@ -56,11 +69,11 @@ var (
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, env: slices.Concat(editor, []string{
+	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, meta: ofChat, env: slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
 	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Europe/Paris", "LANG=fr_FR.UTF-8", "USER=camille", "LOGNAME=camille"}}
-	claudeCode = persona{name: "claude-code", version: "2.0.51", title: "Claude Code", site: "https://claude.com/claude-code", parent: "/usr/bin/claude", interrupts: true, env: slices.Concat(session, []string{
+	claudeCode = persona{name: "claude-code", version: "2.0.51", title: "Claude Code", site: "https://claude.com/claude-code", parent: "/usr/bin/claude", interrupts: true, meta: ofToolUse, env: slices.Concat(session, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
 		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
 	})}

@@ -40,7 +40,7 @@ func (p Plan) knocks(how launch) bool {
 
 func (p Plan) options(how launch) probe.Options {
 	options := probe.Options{
-		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, Title: how.identity.title, Site: how.identity.site, Plain: how.identity.name != "" && how.identity.name != anyClient.name, ListOnly: how.listOnly, Attack: how.attack,
+		Discover: how.discover, Revision: how.revision, Identity: how.identity.name, Title: how.identity.title, Site: how.identity.site, Meta: how.identity.meta, Plain: how.identity.name != "" && how.identity.name != anyClient.name, ListOnly: how.listOnly, Attack: how.attack,
 		Version: cmp.Or(how.identity.version, Build()), Inputs: inputs.Options{Dir: scratch, Bound: p.bound(), Sunk: p.Network == report.NetworkSinkhole},
 		Calls: p.Probe.Calls, Skip: slices.Concat(p.Probe.SkipTools, how.skip), Given: p.Probe.Inputs, Chosen: p.Probe.Inputs, Rounds: p.Probe.Rounds, Prompt: how.prompt, Silent: how.silent,
 		MaxCalls: p.Probe.MaxCallsPerTool, CallTimeout: p.Probe.CallTimeout.Duration, Seed: p.Probe.Seed,

@@ -111,6 +111,8 @@ type Options struct {
 	Identity string
 	// Title and Site are the client's title and web site; "" for none.
 	Title, Site string
+	// Meta has the members of `_meta` that the client adds to its calls.
+	Meta []Meta
 	// Plain leaves the mark of a call out of sentences in arguments, so that they do not give the audit away.
 	Plain bool
 	// Incapable: the client declares no capabilities, as many clients do.

@@ -153,12 +153,15 @@ func (s *session) ask(ctx context.Context, q query) (json.RawMessage, error) {
 }
 
 // withProgress asks for notifications about the progress of a call (specification
-// 2025-11-25, basic/utilities/progress).
+// 2025-11-25, basic/utilities/progress), and adds the members of Options.Meta.
 func (s *session) withProgress(q query, params map[string]any) map[string]any {
 	if q.phase != report.PhaseCall {
 		return params
 	}
 	meta := map[string]any{"progressToken": s.id}
+	for _, m := range s.options.Meta {
+		meta[m.Key] = m.value(s.options.Seed, s.lastID)
+	}
 	if all, has := params["_meta"].(map[string]any); has {
 		maps.Copy(meta, all)
 	}
