@@ -152,6 +152,8 @@ type launch struct {
 	unhurried map[report.Capability]bool
 	// skip are tools that are not called.
 	skip []string
+	// favourite is probe.Options.Favourite.
+	favourite int
 	// wait is the pause between the lists and listing again.
 	wait time.Duration
 	// refuse refuses every connection.

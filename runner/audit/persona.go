@@ -113,7 +113,7 @@ const commonRevision = "2025-06-18"
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
-	how.aged = longUsed(runs)
+	how.aged, how.favourite = longUsed(runs), 3
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)
 	}
@@ -143,5 +143,6 @@ func disguise(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.project, how.abrupt, how.aged = weekend(time.Now()), true, true, longUsed(runs)
 	how.identity, how.revision, how.incapable = cursorEditor, transport.Revisions[0].Date, true
+	how.favourite = 2
 	how.untold = !networked(runs) // otherwise its TLS connections would fail
 }

@@ -67,7 +67,7 @@ func (p Plan) options(how launch) probe.Options {
 	if how.project {
 		options.Inputs.Root = path.Join(scratch, inputs.ProjectDir)
 	}
-	options.Incapable = how.incapable
+	options.Incapable, options.Favourite = how.incapable, how.favourite
 	options.Proper = how.goesOn
 	if (how.moment == "" && !how.listOnly || how.goesOn) && p.Probe.Depth != report.DepthQuick {
 		options.Endure, options.Values = endurance, how.values

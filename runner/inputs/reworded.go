@@ -2,7 +2,9 @@ package inputs
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
@@ -19,6 +21,18 @@ func Reworded(arguments map[string]json.RawMessage, draw *rand.Rand) map[string]
 		all[name] = json.RawMessage(sentenceForm.ReplaceAllStringFunc(string(raw), func(string) string { return sentence(draw) }))
 	}
 	return all
+}
+
+// Respoken returns arguments with a drawn sentence in place of each text of three words or more; false if there is none.
+func Respoken(arguments json.RawMessage, draw *rand.Rand) (respoken json.RawMessage, changed bool) {
+	all, _ := Decode(arguments).(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if text, _ := all[name].(string); strings.Count(text, " ") > 1 {
+			all[name], changed = sentence(draw), true
+		}
+	}
+	raw, err := json.Marshal(all)
+	return raw, changed && err == nil
 }
 
 // sentence draws one of some thousand sentences shorter than the shortest that Mark.Text writes, 33 bytes.

@@ -126,6 +126,8 @@ type Options struct {
 	Given map[string]json.RawMessage
 	// Chosen are those of Given that the operator has chosen; others repeat an earlier session.
 	Chosen map[string]json.RawMessage
+	// Favourite, when set, chooses a tool of Given that is called several times before any other.
+	Favourite int
 	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
 	// they have 10 s at least. The others are called in two rounds at most; nil: it is not known.
 	Prompt map[report.Capability]bool

@@ -14,6 +14,9 @@ import (
 
 // exercise calls everything in Options.Rounds rounds. An error ends the session.
 func (s *session) exercise(ctx context.Context) error {
+	if err := s.favour(ctx); err != nil {
+		return err
+	}
 	for n := range s.options.Rounds {
 		if n == 1 {
 			if err := s.allHours(ctx); err != nil {
