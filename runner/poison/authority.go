@@ -16,7 +16,7 @@ func (r *reader) conceals(all []sentence, i int) verdict {
 			continue
 		}
 		switch {
-		case silence[t.Text] && s.negated(j) && s.keepsFromUser(j) && !s.discerns(j):
+		case silence[t.Text] && s.negated(j) && s.keepsFromUser(j) && !s.discerns(j) && !s.does(j):
 			return verdict{confidence: 0.9}
 		case hide[t.Text] && s.from(j, "from") && s.ordersAt(j):
 			return verdict{confidence: 0.9}
@@ -59,9 +59,11 @@ func (s *sentence) keepsFromUser(i int) bool {
 	return user && !presentation[s.text(i)] && !s.formal(i)
 }
 
-// formal matches "the user the raw id" behind a verb of telling: a form of answer.
+// formal matches "the user the raw id" and "raw ids to the user" behind a verb of telling: a form of answer.
 func (s *sentence) formal(i int) bool {
-	return s.find(i+1, i+4, func(j int) bool { return users[s.text(j)] && s.any(j+1, j+4, rawNouns) }) >= 0
+	return s.find(i+1, i+5, func(j int) bool {
+		return users[s.text(j)] && (s.any(j+1, j+4, rawNouns) || s.text(j-1) != "from" && s.any(i+1, j-2, rawNouns))
+	}) >= 0
 }
 
 var rawNouns = words.SetOf("id", "ids", "identifier", "identifiers", "uuid", "uuids", "raw", "cursor", "json", "offset")
@@ -83,7 +85,7 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	}
 	for j, t := range s.Tokens {
 		switch {
-		case t.Kind != words.Word || s.any(j-2, j-1, attempts):
+		case t.Kind != words.Word || s.mentioned(j):
 		case (precedes[t.Text] || follows[t.Text] && s.any(j+1, j+4, over)) && s.above(j):
 			return verdict{confidence: 0.85}
 		case ignores[t.Text] && !s.negated(j) && s.setsAside(j):
@@ -92,9 +94,6 @@ func (r *reader) injects(all []sentence, i int) verdict {
 	}
 	return verdict{}
 }
-
-// attempts tell what others do: "finds prompts that try to override instructions".
-var attempts = words.SetOf("try", "tries", "tried", "trying", "attempt", "attempts", "attempted", "attempting", "seek", "seeks", "seeking")
 
 // above matches "priority is higher than the user's request". What ranks above a request
 // not said to be the user's may be a setting.
@@ -110,7 +109,7 @@ func (s *sentence) above(i int) bool {
 		case strings.HasSuffix(t, "'s") || strings.HasSuffix(t, "s'"):
 			ofUser = ofUser || users[t]
 		case over && overruled[t] && !argumentNouns[s.text(j+1)]:
-			return ofUser || !requests[t]
+			return (ofUser || !requests[t]) && !s.ruleBook(i, j) && !s.ownMatter(i, j)
 		}
 	}
 	return false
@@ -125,7 +124,7 @@ func (s *sentence) setsAside(i int) bool {
 			return false
 		}
 		if rules[t] && whose {
-			return true
+			return !s.ownMatter(i, j) && !s.ruleBook(i, j)
 		}
 		whose = whose || earlier[t] && t != "all" && t != "any" || t == "all" && rules[s.text(j+1)] && t != "request"
 	}

@@ -112,10 +112,8 @@ func (r *reader) contentsOf(s *sentence, at int) bool {
 	if s.Tokens[at].Kind == words.Word && !(r.of.Kind == KindName && slices.Contains([]string{"ssh", "private", "id", "bash", "shell"}, s.Tokens[at].Text)) {
 		return false
 	}
-	if s.handedIn(at) {
-		return false
-	}
-	return s.find(at-5, at-1, func(j int) bool { return contents[s.text(j)] && partitives[s.text(j+1)] }) >= 0
+	j := s.find(at-5, at-1, func(j int) bool { return contents[s.text(j)] && partitives[s.text(j+1)] })
+	return j >= 0 && !s.handedIn(at) && !(j > 0 && j <= 2 && s.ownVerb(0)) // "Validates the content of a .env file."
 }
 
 // handedIn matches "the .env file that the user gave you" at a name without a directory: nobody is to fetch that.
