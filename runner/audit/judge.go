@@ -24,6 +24,9 @@ func inputOf(plan Plan, runs []observation, attacked, varied observation, now ti
 	in := seenBy(plan, runs, readScope(plan, exercised(runs)), seen, leaks, now)
 	in.Carried = carried(plan, runs, attacked, in)
 	in.Recipients = recipients(plan, runs, in)
+	for _, o := range runs {
+		in.PassedOn = append(in.PassedOn, o.passed...)
+	}
 	tried := attacked.result
 	in.Attack = rules.Attack{
 		Profile: attacked.profile, Attempts: tried.Attempts, Unlisted: tried.Unlisted, Posture: tried.Posture, Polluted: tried.Polluted,

@@ -109,6 +109,8 @@ type observation struct {
 	sent []exposure.Sent
 	// recipients of messages that were captured during calls.
 	recipients []rules.Recipient
+	// passed are arguments that left in calls of other capabilities.
+	passed []rules.PassedOn
 	// left is the data that left the server. If decoys were varied, varied is the other set,
 	// dependences are the parts of the data that depend on a decoy, and undecided the decoys
 	// for which that is unknown.
@@ -308,6 +310,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	o.requests = heard.requests
 	o.leaks, o.unsearched, o.filed = secrets.Finish(o.result.Ledger), secrets.Unsearched(), secrets.Filed()
 	o.shown, o.sent = secrets.Shown(o.caught.captures, o.result.Ledger), sentIn(o.caught.captures, o.result.Ledger, secrets)
+	o.passed = passedOn(o.caught.captures, o.result, secrets, plan.Names)
 	o.recipients = addressed(o.caught.captures, o.result.Ledger, secrets)
 	o.opened, o.programs, o.sought, o.searched = process.Opened(), made, lonely.seen(listens), programsSought.inVain()
 	o.unshown, o.unlooked = changed.compare(process)

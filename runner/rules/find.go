@@ -9,7 +9,7 @@ import (
 // finders holds what decides each rule of the catalogue. MCPA-MANIFEST-001,
 // MCPA-BEHAVIOR-001 and MCPA-EXPOSURE-001 are found by report.Compare, where the baseline is.
 var finders = map[string]func(Input) []draft{
-	idUndeclaredEgress:    findContacts(idUndeclaredEgress),
+	idUndeclaredEgress:    together(findContacts(idUndeclaredEgress), findPassedOn),
 	idMetadataService:     findContacts(idMetadataService),
 	idOtherHost:           findContacts(idOtherHost),
 	idStartupEgress:       findContacts(idStartupEgress),
@@ -89,4 +89,14 @@ var finders = map[string]func(Input) []draft{
 	"MCPA-LISTEN-005":     findEvaded,
 	"MCPA-PRIV-001":       findElevations,
 	"MCPA-SCOPE-001":      findUnused,
+}
+
+// together finds what several functions find.
+func together(finders ...func(Input) []draft) func(Input) []draft {
+	return func(in Input) (all []draft) {
+		for _, find := range finders {
+			all = append(all, find(in)...)
+		}
+		return all
+	}
 }

@@ -38,6 +38,8 @@ type Input struct {
 	Leaks []leak.Leak
 	// Carried are credentials in answers that the server has brought along.
 	Carried []Carried
+	// PassedOn are arguments that left in calls of other capabilities.
+	PassedOn []PassedOn
 	// Recipients are those to whom messages were sent.
 	Recipients []Recipient
 	// Dependences are data that left the server and vary with a secret.
