@@ -23,7 +23,7 @@ var unfilled string
 
 // occasions are realistic texts, because a server may act on only some: those with secrets, money, people, code. "@"
 // stands for an address of the call, "%" for its host, "!" for its mark, and a run of "#" for the beginning of
-// pasted. The last is whole in a trace.
+// pasted. What people write to a model has no mark. The last is whole in a trace.
 var occasions = append(strings.Split(blanks.ReplaceAllStringFunc(strings.TrimSuffix(unfilled, "\n"), withKey), "\n====\n"),
 	strings.Repeat(strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 6)+"\n\n", 8)+"!")
 
