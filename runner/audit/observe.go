@@ -185,6 +185,8 @@ type launch struct {
 	neighbours []netip.AddrPort
 	// given are arguments that were accepted, for tools without arguments in the plan.
 	given map[string]json.RawMessage
+	// refused is probe.Options.Refused.
+	refused map[string]json.RawMessage
 	// goesOn continues an exercise in which the server exited during a call.
 	goesOn bool
 	// prompt are the capabilities that answered at once during the exercise.

@@ -61,7 +61,7 @@ func (p Plan) options(how launch) probe.Options {
 		}
 	}
 	if how.vary { // one round per call, so that a call is repeated if there are no new arguments
-		options.CallTimeout, options.Rounds, options.Settle = variedTimeout, options.MaxCalls, variedSettle
+		options.CallTimeout, options.Rounds, options.Settle, options.Refused = variedTimeout, options.MaxCalls, variedSettle, how.refused
 	}
 	options.Inputs.Root = how.root
 	if how.project {

@@ -43,7 +43,7 @@ const variedSettle = 20 * time.Millisecond
 // editor. If the server read decoys only in another launch, they resemble that launch.
 func vary(plan Plan, how *launch, runs []observation) {
 	callAgain(plan, how, runs)
-	how.vary, how.identity = true, claudeDesktop
+	how.vary, how.identity, how.refused = true, claudeDesktop, exercised(runs).result.Refused
 	how.calls = min(max(variedCalls/max(len(exercised(runs).result.Manifest.Tools), 1), 1), mostVariedCalls)
 	for _, o := range runs {
 		if len(o.opened) > 0 {

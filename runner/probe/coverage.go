@@ -16,6 +16,7 @@ const maxAccepted = 64 << 10
 func (s *session) account() {
 	c := &s.result.Coverage
 	c.Calls, s.result.Accepted, s.result.Prompt = s.tally, map[string]json.RawMessage{}, map[report.Capability]bool{}
+	s.result.Refused = map[string]json.RawMessage{}
 	for _, t := range s.targets {
 		s.result.Prompt[t.of] = t.accepted > 0 && t.answered == t.sent && !t.slow()
 		row := report.CapabilityCoverage{
@@ -27,6 +28,9 @@ func (s *session) account() {
 		}
 		s.result.Exercise = append(s.result.Exercise, row)
 		if t.of.Kind == report.CapabilityTool {
+			if t.denied.Arguments != nil {
+				s.result.Refused[t.of.Name] = t.denied.Arguments
+			}
 			if size := len(t.again.Arguments); t.accepted > 0 && 0 < size && size <= maxAccepted {
 				s.result.Accepted[t.of.Name] = t.again.Arguments
 			}

@@ -101,6 +101,9 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		if err != nil {
 			return n, err // also where there was no answer: the next may take as long
 		}
+		if !got.accepted {
+			t.deny(c)
+		}
 		s.keep(got, c, known)
 	}
 	s.enduring.Store(false)

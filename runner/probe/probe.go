@@ -128,6 +128,8 @@ type Options struct {
 	Chosen map[string]json.RawMessage
 	// Favourite, when set, chooses a tool of Given that is called several times before any other.
 	Favourite int
+	// Refused are arguments for tools that an earlier session has shown to be refused. They are called with them after all else.
+	Refused map[string]json.RawMessage
 	// Prompt are the capabilities that answered at once in another session (Result.Prompt):
 	// they have 10 s at least. The others are called in two rounds at most; nil: it is not known.
 	Prompt map[report.Capability]bool
@@ -243,8 +245,9 @@ type Result struct {
 	// Arguments are the values that each capability was called with, and the answers
 	// to its questions to the user.
 	Arguments map[report.Capability][]Argument
-	// Accepted are arguments that each tool accepted, by its name.
+	// Accepted are arguments that each tool accepted, by its name, and Refused are some that it refused.
 	Accepted  map[string]json.RawMessage
+	Refused   map[string]json.RawMessage
 	Pollution Pollution
 	// Attempts are the calls that tried guards (Options.Attack).
 	Attempts []attack.Attempt

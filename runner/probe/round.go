@@ -27,7 +27,7 @@ func (s *session) exercise(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.repeatRefusals(ctx)
 }
 
 // round calls everything once, and then again while there are new arguments,
@@ -221,6 +221,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 // refused learns from a refusal, and from the part of it that may be about the arguments.
 func (s *session) refused(t *target, c inputs.Case, text, blames string) {
 	s.pool.Error(t.source(), text, c)
+	t.deny(c)
 	if t.form != nil {
 		t.form.Refused(c, blames)
 	}
