@@ -23,16 +23,7 @@ const maxPassed = 64
 // passedOn returns which arguments left in a call of another capability than the one that they were for. Their marks show
 // it: as they are, percent-encoded, and in hex and base64.
 func passedOn(captures []sinkhole.Capture, result probe.Result, secrets *leak.Collector, names *pseudonym.Names) (all []rules.PassedOn) {
-	owners := map[string][]report.Capability{}
-	for of, arguments := range result.Arguments {
-		for _, a := range arguments {
-			for _, mark := range inputs.Marks([]byte(a.Value)) {
-				if !slices.Contains(owners[mark], of) {
-					owners[mark] = append(owners[mark], of)
-				}
-			}
-		}
-	}
+	owners := markedFor(result.Arguments)
 	known := map[rules.PassedOn]bool{}
 	for _, c := range captures {
 		if c.Opaque || len(c.Data) == 0 {
@@ -62,6 +53,21 @@ func passedOn(captures []sinkhole.Capture, result probe.Result, secrets *leak.Co
 		}
 	}
 	return all
+}
+
+// markedFor returns the capabilities that were called with each mark.
+func markedFor(all map[report.Capability][]probe.Argument) map[string][]report.Capability {
+	owners := map[string][]report.Capability{}
+	for of, arguments := range all {
+		for _, a := range arguments {
+			for _, mark := range inputs.Marks([]byte(a.Value)) {
+				if !slices.Contains(owners[mark], of) {
+					owners[mark] = append(owners[mark], of)
+				}
+			}
+		}
+	}
+	return owners
 }
 
 // encoded matches runs of base64 and hex that are long enough to hold a mark.
