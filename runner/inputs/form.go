@@ -90,6 +90,8 @@ type Form struct {
 	refused *refusal
 	// followed are the arguments of the calls that were followed, by target.
 	followed map[string]string
+	// succeeded: a call that a model would make was accepted.
+	succeeded bool
 	// undeclared counts the additions of errors to an empty schema, opened those to objects in another.
 	undeclared, opened int
 	// requiresText: a required property is, or contains, a text.
@@ -240,8 +242,10 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 		}
 		return f.send(d), true
 	}
-	if c, ok := f.repaired(pool, mark); ok {
-		return c, true
+	for _, next := range []func(*Pool, Mark) (Case, bool){f.following, f.repaired} {
+		if c, ok := next(pool, mark); ok {
+			return c, true
+		}
 	}
 	if f.made >= maxHonest {
 		if c, ok := f.injecting(pool, mark); ok {
@@ -330,6 +334,7 @@ func (f *Form) Answered(c Case, accepted bool) {
 		return
 	}
 	f.accepted.join(c.taken)
+	f.succeeded = true
 	f.took(c)
 	for _, t := range c.trials {
 		known := f.lessons[t.at]

@@ -66,6 +66,21 @@ func (f *Form) madeBefore(pool *Pool) *made {
 	return nil
 }
 
+// following makes a call for what another tool has created since: before, the same arguments may have been refused.
+func (f *Form) following(pool *Pool, mark Mark) (Case, bool) {
+	m := f.madeBefore(pool)
+	if m == nil || f.followed[m.source] != "" && f.succeeded {
+		return Case{}, false
+	}
+	for _, each := range f.outermost() {
+		if lesson := f.lessons[each.node.at]; lesson != nil { // it is there now
+			delete(lesson.refused, plain(m.arguments[each.name]))
+		}
+	}
+	d, ok := f.aimed(ShapeRequired, -1, pool, mark)
+	return f.send(d), ok
+}
+
 // follow returns the value that the call followed by a draft has for a place of the same
 // name.
 func (d *draft) follow(n *node) (candidate, bool) {

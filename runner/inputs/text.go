@@ -96,7 +96,8 @@ var fileWords = []string{"path", "paths", "file", "files", "filename", "filepath
 // those that make something.
 var walkWords = []string{"list", "ls", "tree", "search", "find", "glob", "grep", "walk"}
 var createWords = []string{"create", "add", "new", "write", "save", "insert", "put", "set", "register", "make", "mkdir",
-	"upload", "store", "remember", "open", "start", "post", "export"}
+	"upload", "store", "remember", "open", "start", "post", "export", "define", "declare", "init", "initialize", "begin", "launch", "spawn",
+	"allocate", "reserve", "schedule"}
 var targetWords = []string{"destination", "dest", "dst", "target", "to", "output", "out"}
 var newWords = []string{"new", "destination", "dest", "dst"}
 var sourceWords = []string{"source", "src", "from", "input"}
