@@ -23,11 +23,12 @@ func Reworded(arguments map[string]json.RawMessage, draw *rand.Rand) map[string]
 	return all
 }
 
-// Respoken returns arguments with a drawn sentence in place of each text of three words or more; false if there is none.
+// Respoken returns arguments with a drawn sentence in place of each text of three words or more, except commands and
+// code; false if there is none.
 func Respoken(arguments json.RawMessage, draw *rand.Rand) (respoken json.RawMessage, changed bool) {
 	all, _ := Decode(arguments).(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if text, _ := all[name].(string); strings.Count(text, " ") > 1 {
+		if text, _ := all[name].(string); strings.Count(text, " ") > 1 && !Commands(name) {
 			all[name], changed = sentence(draw), true
 		}
 	}

@@ -33,11 +33,12 @@ func (s *session) favour(ctx context.Context) error {
 	return nil
 }
 
-// favourite returns the tool that Options.Favourite chooses from those with known arguments that change little; nil for none.
+// favourite returns the tool that Options.Favourite chooses from those that change little and have known
+// arguments, except those that the operator has chosen; nil for none.
 func (s *session) favourite() *target {
 	var all []*target
 	for _, t := range ordered(s.targets) {
-		if t.of.Kind == report.CapabilityTool && !t.out && t.rank.effect <= creates && s.options.Given[t.of.Name] != nil {
+		if t.of.Kind == report.CapabilityTool && !t.out && t.rank.effect <= creates && s.options.Given[t.of.Name] != nil && s.options.Chosen[t.of.Name] == nil {
 			all = append(all, t)
 		}
 	}

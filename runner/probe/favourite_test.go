@@ -29,4 +29,9 @@ func TestFavourite(t *testing.T) {
 	if i := slices.Index(names, "a"); i < favoured || len(first) != favoured || slices.Contains(names[:favoured], "a") {
 		t.Errorf("%v, %v", names, texts)
 	}
+	names, texts = nil, nil
+	o.Chosen = map[string]json.RawMessage{"a": o.Given["a"], "b": o.Given["b"]}
+	if f.probe(t, o); slices.ContainsFunc(texts, func(text string) bool { return text != "a note about tea" && text != "a note about milk" }) {
+		t.Errorf("the operator's arguments were replaced: %q", texts)
+	}
 }
