@@ -20,6 +20,7 @@ type Triggers struct {
 	properties map[string]any
 	arguments  json.RawMessage
 	options    Options
+	given      map[string]any
 	// named has values by the name of an argument, and names their order.
 	named map[string][]any
 	names []string
@@ -35,10 +36,10 @@ func NewTriggers(schema, arguments json.RawMessage, values sources.Values, o Opt
 	if root, _ := Decode(schema).(map[string]any); root["properties"] != nil {
 		t.properties, _ = root["properties"].(map[string]any)
 	}
-	given, _ := Decode(o.Given).(map[string]any)
+	t.given, _ = Decode(o.Given).(map[string]any)
 	names := map[string]string{}
 	for name := range t.properties {
-		if _, fixed := given[name]; !fixed && !Commands(name) {
+		if _, fixed := t.given[name]; !fixed && !Commands(name) {
 			names[likeName(name)] = name
 		}
 	}
@@ -108,27 +109,29 @@ func (t *Triggers) add(name string, c sources.Comparison) {
 
 // Next returns the arguments of the next call; false if there are no more.
 func (t *Triggers) Next(m Mark) (json.RawMessage, bool) {
-	for {
-		n := t.n
-		t.n++
-		arguments, _ := Decode(t.arguments).(map[string]any)
-		if named := min(t.combinations(), mostNamed); n >= named {
-			n -= named
-			if n >= len(t.free) {
-				return nil, false
-			}
-			if !t.write(arguments, t.moved(t.free[n], m)) {
-				continue
-			}
-		} else if arguments != nil {
-			for _, name := range t.names {
-				values := t.named[name]
-				arguments[name] = t.move(values[n%len(values)], m)
-				n /= len(values)
-			}
+	arguments, _ := Decode(t.arguments).(map[string]any)
+	for ready := false; !ready; t.n++ {
+		free := t.n - t.combinations()
+		switch {
+		case arguments == nil || free >= len(t.free):
+			return nil, false
+		case free < 0:
+			t.combine(arguments, t.n, m)
+			ready = true
+		default:
+			ready = t.write(arguments, t.moved(t.free[free], m))
 		}
-		raw, err := json.Marshal(arguments)
-		return raw, err == nil && arguments != nil
+	}
+	raw, err := json.Marshal(arguments)
+	return raw, err == nil
+}
+
+// combine sets the nth combination of the values for arguments of their names.
+func (t *Triggers) combine(arguments map[string]any, n int, m Mark) {
+	for _, name := range t.names {
+		values := t.named[name]
+		arguments[name] = t.move(values[n%len(values)], m)
+		n /= len(values)
 	}
 }
 
@@ -164,11 +167,10 @@ func (t *Triggers) moved(text string, m Mark) string {
 
 // write puts a text in place of each made-up sentence, name and search term, or of each text if there is none of those.
 func (t *Triggers) write(arguments map[string]any, text string) (written bool) {
-	given, _ := Decode(t.options.Given).(map[string]any)
 	for _, whole := range []bool{false, true} {
 		for name, value := range arguments {
 			was, _ := value.(string)
-			if _, fixed := given[name]; fixed || Commands(name) {
+			if _, fixed := t.given[name]; fixed || Commands(name) {
 				continue
 			}
 			schema, _ := t.properties[name].(map[string]any)

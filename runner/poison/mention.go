@@ -6,8 +6,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
-// Tools that look for orders, and tools that have rules and instructions of their own, speak of what a poisoned text
-// orders. These are the forms in which they do, none of which orders the model anything.
+// Some honest tools look for orders to a model, or have rules and instructions of their own. Their descriptions use the
+// words of poisoned texts, but in the forms below, which order the model nothing.
 
 var (
 	// detects begin what a tool says that it looks for; urging is what others do to a model.
@@ -18,13 +18,15 @@ var (
 	// compared tell the rules of a rule book apart.
 	compared  = words.SetOf("last", "later", "latter", "first", "second", "higher", "lower", "specific", "newer", "closer", "longer", "a", "each")
 	ruleNouns = words.SetOf("rule", "rules", "value", "values", "setting", "settings", "directive", "directives", "entry", "entries", "selector", "selectors", "line", "lines")
+	spokenTo  = words.SetOf("you", "your")
+	partOf    = words.SetOf("of", "in", "from")
 	// models are whom an order is for.
 	models = words.SetOf("you", "your", "user", "users", "user's", "model", "model's", "assistant", "assistant's", "agent", "ai", "llm", "system", "conversation", "chat", "session")
 )
 
 // mentioned matches what a tool looks for: "finds sentences that tell the model to ignore its instructions".
 func (s *sentence) mentioned(i int) bool {
-	return s.any(i-2, i-1, attempts) || detects[s.text(0)] && s.any(i-6, i-1, urging) && !s.any(0, i+6, words.SetOf("you", "your"))
+	return s.any(i-2, i-1, attempts) || detects[s.text(0)] && s.any(i-6, i-1, urging) && !s.any(0, i+6, spokenTo)
 }
 
 // ownMatter matches what a tool says that it does to its own: "ignores earlier rules of the style sheet", "overrides its
@@ -33,20 +35,14 @@ func (s *sentence) ownMatter(verb, object int) bool {
 	if !s.ownVerb(verb) {
 		return false
 	}
-	if s.any(verb+1, object-1, words.SetOf("its")) {
-		return true
-	}
-	of := object + 1
-	if !s.any(of, of, words.SetOf("of", "in", "from")) {
-		return false
-	}
-	return !s.any(of+1, of+4, models) && s.text(of+1) != ""
+	its := s.find(verb+1, object-1, func(i int) bool { return s.text(i) == "its" }) >= 0
+	return its || partOf[s.text(object+1)] && s.text(object+2) != "" && !s.any(object+2, object+5, models)
 }
 
 // ownVerb reports whether a verb has the tool for its subject: it opens the sentence, or continues one that another such verb
 // opens, in the third person.
 func (s *sentence) ownVerb(verb int) bool {
-	return thirdPerson(s.text(verb)) && (verb == 0 || thirdPerson(s.text(0)) && s.any(verb-1, verb-1, words.SetOf("and", "or")))
+	return thirdPerson(s.text(verb)) && (verb == 0 || thirdPerson(s.text(0)) && (s.text(verb-1) == "and" || s.text(verb-1) == "or"))
 }
 
 func thirdPerson(verb string) bool {

@@ -205,7 +205,7 @@ func (c *comparing) values(i int) (found []Comparison) {
 	return found
 }
 
-// holds reports whether a token may stand before the values of an operand.
+// holds reports whether a token may come before the values in an operand: a bracket, or a function that takes them.
 func (c *comparing) holds(t token) bool {
 	return t.kind == name && holders[t.is] || t.kind == mark && strings.Contains("([{.", t.is)
 }
