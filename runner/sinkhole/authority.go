@@ -19,9 +19,13 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/pseudonym"
 )
 
-// Certificates are valid from validBefore before now until validAfter after it: this allows
-// for wrong clocks and stays below the 825 days that clients accept.
-const validBefore, validAfter = 320 * 24 * time.Hour, 500 * 24 * time.Hour
+// The authority's certificates are valid from founded before now until expires after it, and those of hosts from
+// issued before what the server's clock shows until renewed after it, as those of public hosts are.
+const (
+	day              = 24 * time.Hour
+	founded, expires = 9 * 365 * day, 16 * 365 * day
+	issued, renewed  = 31 * day, 59 * day
+)
 
 // maxCertificates bounds the cache of certificates; when it is full it is emptied.
 const maxCertificates = 1024
@@ -79,7 +83,7 @@ func NewAuthority(names *pseudonym.Names) (*Authority, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		Subject:      pkix.Name{CommonName: organization + " Root CA", Organization: []string{organization}},
-		NotBefore:    time.Now().Add(-validBefore), NotAfter: time.Now().Add(validAfter),
+		NotBefore:    time.Now().Add(-founded), NotAfter: time.Now().Add(expires),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, BasicConstraintsValid: true, IsCA: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -99,14 +103,15 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.root.Raw})
 }
 
-// certificate returns the certificate of a host name or address.
-func (a *Authority) certificate(host string) (*tls.Certificate, error) {
+// certificate returns the certificate of a host name or address that is valid now and at the time that the server
+// sees, because programs that have just started see the true time.
+func (a *Authority) certificate(host string, seen time.Time) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c := a.minted[host]; c != nil {
+	if c := a.minted[host]; c != nil && seen.After(c.Leaf.NotBefore) && seen.Before(c.Leaf.NotAfter) {
 		return c, nil
 	}
-	c, err := a.mint(host)
+	c, err := a.mint(host, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +144,14 @@ func (a *Authority) issuer(host string) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-func (a *Authority) mint(host string) (*tls.Certificate, error) {
+func (a *Authority) mint(host string, seen time.Time) (*tls.Certificate, error) {
 	issuer, err := a.issuer(host)
 	if err != nil {
 		return nil, err
+	}
+	from, to := time.Now(), seen
+	if to.Before(from) {
+		from, to = to, from
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -150,7 +159,7 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial.Add(serial, big.NewInt(2)),
-		NotBefore:    a.root.NotBefore, NotAfter: a.root.NotAfter,
+		NotBefore:    from.Add(-issued), NotAfter: to.Add(renewed),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if address, err := netip.ParseAddr(host); err == nil {
@@ -165,7 +174,11 @@ func (a *Authority) mint(host string) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign a certificate for %q: %w", host, err)
 	}
-	return &tls.Certificate{Certificate: [][]byte{der, issuer.Raw}, PrivateKey: a.leaf}, nil
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate for %q: %w", host, err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der, issuer.Raw}, PrivateKey: a.leaf, Leaf: leaf}, nil
 }
 
 var errName = errors.New("not a host name")

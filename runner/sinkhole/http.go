@@ -137,9 +137,7 @@ func (t *conversation) named(r *http.Request) string {
 
 // answer answers a request with body sent as an ordinary service would.
 func (t *conversation) answer(w http.ResponseWriter, r *http.Request, sent []byte) {
-	if now := t.server.config.Now; now != nil {
-		w.Header().Set("Date", now().UTC().Format(http.TimeFormat))
-	}
+	w.Header().Set("Date", t.server.config.now().UTC().Format(http.TimeFormat))
 	names := t.server.config.Names
 	at := names.In(r.URL.Path)
 	if name, called := inputs.CalledAt(at); called {

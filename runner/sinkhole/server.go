@@ -38,6 +38,14 @@ type Config struct {
 	Now func() time.Time
 }
 
+// now returns the time that the server sees.
+func (c Config) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
+}
+
 // Server answers all traffic of a closed network namespace. All its input is hostile:
 // every buffer has a limit, every wait a deadline, and the number of both is bounded.
 type Server struct {

@@ -57,7 +57,7 @@ func (t *conversation) settings(hello *tls.ClientHelloInfo) (*tls.Config, error)
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := t.server.config.Authority.certificate(host)
+	certificate, err := t.server.config.Authority.certificate(host, t.server.config.now())
 	if err != nil {
 		return nil, err
 	}
