@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -13,11 +14,14 @@ import (
 // at the turn of a year, in each season, because it may act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
-// ahead. The sinkhole's certificates are valid that long.
-func workday(now time.Time) trace.Clock {
+// ahead, or the latest date in the server's code, if that is later still.
+func workday(now time.Time, code sources.Moments) trace.Clock {
 	then := time.Date(now.Year(), now.Month(), now.Day()+402, 10, 15, 0, 0, now.Location())
 	for free(then) || then.Day() != 1 {
 		then = then.AddDate(0, 0, 1)
+	}
+	if latest, found := code.Latest(then); found {
+		then = latest
 	}
 	return trace.Clock{Forward: then.Sub(now)}
 }
@@ -44,8 +48,7 @@ func afternoon(now time.Time) trace.Clock {
 	return trace.Clock{Forward: then.Sub(now)}
 }
 
-// nextFrom returns a time of day on the first of a month that begins more than a day ahead. All certificates are still
-// valid in the months after it.
+// nextFrom returns a time of day on the first of a month that begins more than a day ahead.
 func nextFrom(month time.Month, now time.Time, hour, minute int) time.Time {
 	then := time.Date(now.Year(), month, 1, hour, minute, 0, 0, now.Location())
 	if then.Before(now.AddDate(0, 0, 1)) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // Whenever an audit is made, it calls on a working day in the morning, the first of its month, and on the weekend at night,
@@ -31,7 +32,7 @@ func TestClocks(t *testing.T) {
 			most     time.Duration
 			weekend  bool
 		}{
-			"workday": {workday(now).Forward, 9, 12, 496 * 24 * time.Hour, false},
+			"workday": {workday(now, sources.Moments{}).Forward, 9, 12, 496 * 24 * time.Hour, false},
 			"weekend": {weekend(now).Forward, 2, 5, 496 * 24 * time.Hour, true},
 		} {
 			then := now.Add(tc.forward)
@@ -40,6 +41,35 @@ func TestClocks(t *testing.T) {
 				then.Day() != 1 && then.AddDate(0, 0, 1).Day() != 1 || (then.Day() == 1) == tc.weekend {
 				t.Errorf("%s: %s for %s", name, then, now)
 			}
+		}
+	}
+}
+
+// A date in the code is when two launches take place, and an hour in it one.
+func TestClocksOfTheCode(t *testing.T) {
+	now := time.Now()
+	code := func(program string) (runs []observation) {
+		runs = []observation{watched()}
+		runs[0].moments.Add(program, false)
+		return runs
+	}
+	far, hours := code(`if (Date.now() > Date.parse("2034-05-06")) go()`), code(`if (new Date().getUTCHours() === 4) go()`)
+	if then := now.Add(workday(now, far[0].moments).Forward).UTC(); then.Year() != 2034 || then.Day() != 6 {
+		t.Errorf("workday: %s", then)
+	}
+	for name, tc := range map[string]struct {
+		runs  []observation
+		holds func(time.Time) bool
+	}{
+		"a date":   {far, func(at time.Time) bool { return at.Year() == 2034 && at.Day() == 6 }},
+		"an hour":  {hours, func(at time.Time) bool { return at.Hour() == 4 && at.After(now) }},
+		"no dates": {code(""), func(at time.Time) bool { return at.Month() == time.April }},
+	} {
+		var how launch
+		atHome(Plan{}, &how, tc.runs)
+		zone := set(how.identity.env)["TZ"]
+		if then := time.Now().Add(how.clock.Forward).UTC(); !tc.holds(then) || (zone == "Etc/UTC") != (name != "no dates") {
+			t.Errorf("%s: at home at %s in %s", name, then, zone)
 		}
 	}
 }

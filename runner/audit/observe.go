@@ -100,9 +100,11 @@ type observation struct {
 	searched []string
 	// variables are read by the server's code; set only if it lacks a credential.
 	variables []string
-	// tools are possible names of tools in its code; set only if it was exercised.
-	tools  []string
-	caught caught
+	// tools are possible names of tools in its code, and moments the times that it may act at; set only if it was
+	// exercised.
+	tools   []string
+	moments sources.Moments
+	caught  caught
 	// shown are the captures for the report.
 	shown []report.Capture
 	// sent are the captures during calls.
@@ -325,7 +327,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 		o.variables = reads.variables(launcher)
 	}
 	if how.moment == "" {
-		o.tools = reads.tools(launcher)
+		o.tools, o.moments = reads.tools(launcher), reads.values(launcher).Moments
 	}
 	o.left, o.kept = left.record(o, secrets), kept
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {

@@ -3,11 +3,13 @@ package audit
 import (
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/counters"
 	"github.com/mcpaudit/mcpaudit/runner/places"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/trace"
 	"github.com/mcpaudit/mcpaudit/runner/transport"
 )
 
@@ -83,6 +85,17 @@ var (
 	zed = persona{name: "Zed", version: "0.213.3", parent: "/usr/libexec/zed-editor", env: []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
 )
 
+// in returns the persona in another time zone.
+func (p persona) in(zone string) persona {
+	p.env = slices.Clone(p.env)
+	for i, variable := range p.env {
+		if strings.HasPrefix(variable, "TZ=") {
+			p.env[i] = "TZ=" + zone
+		}
+	}
+	return p
+}
+
 // unless returns the environment without variables that are set already.
 func (p persona) unless(taken map[string]string) []string {
 	return slices.DeleteFunc(slices.Clone(p.env), func(variable string) bool {
@@ -108,11 +121,14 @@ const openProject = "src/app"
 const commonRevision = "2025-06-18"
 
 // atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
-// user's open, on an afternoon in the middle of a month. In other launches, the client's root is a temporary
+// user's open, on an afternoon in the middle of a month, or when the dates and hours in the server's code say. In other launches, the client's root is a temporary
 // directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open, by SIGINT first.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
+	if then, found := exercised(runs).moments.Next(time.Now().AddDate(0, 0, 1)); found {
+		how.clock, how.identity = trace.Clock{Forward: time.Until(then)}, claudeCode.in("Etc/UTC") // local dates are those of UTC
+	}
 	how.aged, how.favourite = longUsed(runs), 3
 	if plan.Decoys.Home != "" {
 		how.root = path.Join(plan.Decoys.Home, openProject)

@@ -29,6 +29,8 @@ type reading struct {
 	// files are JavaScript, modules are Python, and data is in other texts.
 	files, modules, data []string
 	done                 bool
+	// valued are the values of the code, once they have been read.
+	valued *sources.Values
 }
 
 func (r *reading) event(e trace.Event) {
@@ -95,15 +97,20 @@ func (r *reading) tools(launcher Launcher) (names []string) {
 	return names
 }
 
-// values returns what the code of the server's own package may act on, with the data that it has read beside its code.
-func (r *reading) values(launcher Launcher) (all sources.Values) {
+// values returns what the code of the server's own package may act on, with the data that it has read beside its code:
+// of the first time that it is called. It is not safe for concurrent use.
+func (r *reading) values(launcher Launcher) sources.Values {
+	if r.valued != nil {
+		return *r.valued
+	}
+	r.valued = &sources.Values{}
 	files, mine := r.mine(launcher)
 	if len(mine) == 0 {
-		return all
+		return *r.valued
 	}
-	eachText(files, mine, func(text string) { all.AddProgram(text, path.Ext(mine[0]) == ".py") })
-	eachText(files, r.beside(mine[0]), all.AddData)
-	return all
+	eachText(files, mine, func(text string) { r.valued.AddProgram(text, path.Ext(mine[0]) == ".py") })
+	eachText(files, r.beside(mine[0]), r.valued.AddData)
+	return *r.valued
 }
 
 // beside returns the data files that were read in the directory of a program or of its package.

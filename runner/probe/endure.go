@@ -75,11 +75,19 @@ func (s *session) endure(ctx context.Context) {
 	_, _ = s.callNew(ctx, is.After) // the session is over, however this ends
 }
 
-// goOn repeats the calls of few targets further, up to maxAllRepeats with what was repeated before, if there is time.
+// goOn repeats the calls of few targets further, up to maxAllRepeats with what was repeated before, or as far as the
+// server's code counts, if there is time.
 func (s *session) goOn(ctx context.Context, all []*target, before int, end time.Time) {
+	if len(all) == 0 {
+		return
+	}
+	often := maxAllRepeats / len(all)
+	if s.options.Values != nil {
+		often = max(often, s.options.Values().Count+1)
+	}
 	for i, t := range all {
 		share := time.Until(end) / time.Duration(len(all)-i)
-		if _, err := s.repeat(ctx, t, maxAllRepeats/len(all)-before, time.Now().Add(share)); err != nil || share <= 0 {
+		if _, err := s.repeat(ctx, t, often-before, time.Now().Add(share)); err != nil || share <= 0 {
 			return
 		}
 	}

@@ -57,6 +57,17 @@ func TestEndure(t *testing.T) {
 	}
 }
 
+// A server whose code counts further is called as often.
+func TestEndureAsFarAsTheCodeCounts(t *testing.T) {
+	o := enduring()
+	o.Endure = 20 * time.Second
+	o.Values = func() sources.Values { return sources.Values{Count: 2 * maxAllRepeats} }
+	r := counting(2*maxAllRepeats+1, 4*maxAllRepeats).probe(t, o)
+	if !slices.ContainsFunc(r.Outputs, func(o report.Output) bool { return strings.Contains(o.Text, "id_rsa") }) {
+		t.Errorf("outputs %+v", r.Outputs)
+	}
+}
+
 // TestOccasions: a server that acts on what people write is met, and one that gives texts back fills no report.
 func TestOccasions(t *testing.T) {
 	f := &fake{on: map[string]func(*fake, map[string]any) any{

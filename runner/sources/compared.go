@@ -21,7 +21,10 @@ type Comparison struct {
 type Values struct {
 	Compared []Comparison
 	Words    []string
-	known    map[string]bool
+	// Moments are the times that it may act at, and Count is the largest number that it compares a counter with.
+	Moments Moments
+	Count   int
+	known   map[string]bool
 }
 
 // Bounds on the words, by number, and on one, in bytes.
@@ -30,9 +33,11 @@ const maxWords, leastWord, mostWord = 4096, 3, 32
 // AddProgram adds the values of a program in JavaScript or Python.
 func (v *Values) AddProgram(program string, python bool) {
 	tokens := scan(program, python)
+	v.Moments.add(tokens, python)
 	if len(v.Compared) < maxComparisons {
 		v.Compared = append(v.Compared, comparisons(tokens, python)...)
 	}
+	v.Count = max(v.Count, tokens.counted())
 	for i, t := range tokens {
 		key := t.kind == name && i+1 < len(tokens) && tokens[i+1] == (token{mark, ":"})
 		if t.kind == text || key {
@@ -53,6 +58,7 @@ func (v *Values) AddData(data string) {
 		if len(word) >= leastWord && len(word) <= mostWord && !v.known[word] {
 			v.known[word] = true
 			v.Words = append(v.Words, word)
+			v.Moments.addText(word)
 		}
 	}
 }
@@ -97,20 +103,13 @@ func comparisons(tokens []token, python bool) []Comparison {
 }
 
 type comparing struct {
-	tokens []token
+	tokens
 	python bool
 	// assigned has the values by the name that they were assigned to, and subject is the name in the last switch or match.
 	assigned map[string][]Comparison
 	subject  string
 	known    map[Comparison]bool
 	found    []Comparison
-}
-
-func (c *comparing) at(i int) token {
-	if i < 0 || i >= len(c.tokens) {
-		return token{}
-	}
-	return c.tokens[i]
 }
 
 func (c *comparing) read(i int) {

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,11 +60,18 @@ func TestValues(t *testing.T) {
 func FuzzComparisons(f *testing.F) {
 	f.Add(`if (a["b"].c(/[/]x/i) === 'd\x6') switch (x) { case "y": }`, false)
 	f.Add("if '''a''' in b or re.match(rb'x', y) == c.get('d'):", true)
+	f.Add(`const h = new Date(2031, 4).getHours(); if (h >= 2 || [0, 6].includes(d.getDay())) switch (h) { case "2029-03-01": }`, false)
 	f.Fuzz(func(t *testing.T, program string, python bool) {
-		for _, c := range Comparisons(program, python) {
+		var v Values
+		v.AddProgram(program, python)
+		for _, c := range v.Compared {
 			if c.Value == "" || len(c.Value) > len(program)+len("(?i)") {
 				t.Errorf("a value of %d bytes: %q", len(c.Value), c.Value)
 			}
+		}
+		now := time.Now()
+		if at, _ := v.Moments.Next(now); at.Before(now) || at.After(now.Add(2*farthest)) {
+			t.Errorf("the moment %v", at)
 		}
 	})
 }

@@ -28,6 +28,17 @@ type token struct {
 	is   string
 }
 
+// tokens are those of a program, in order.
+type tokens []token
+
+// at returns the token at an index; a mark without text beyond both ends.
+func (t tokens) at(i int) token {
+	if i < 0 || i >= len(t) {
+		return token{}
+	}
+	return t[i]
+}
+
 // scanner reads the tokens of JavaScript or Python. What it misreads yields values that nothing compares with.
 type scanner struct {
 	in     string
@@ -37,7 +48,7 @@ type scanner struct {
 }
 
 // scan returns the tokens of a program. Texts that are added are one, and so are the texts that are encoded in others.
-func scan(program string, python bool) []token {
+func scan(program string, python bool) tokens {
 	s := scanner{in: program, python: python}
 	for s.at < len(s.in) {
 		s.step()
