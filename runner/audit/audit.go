@@ -134,8 +134,8 @@ type Start struct {
 	Person bool
 	// Sockets makes stdin, stdout and stderr socket pairs instead of pipes, as Node does for its children.
 	Sockets bool
-	// Interrupt asks the server to end by SIGINT before SIGTERM.
-	Interrupt bool
+	// Parting are the signals by which the server is ended, one after the other; nil for SIGTERM.
+	Parting []syscall.Signal
 	// Dirs are absolute directories that the command line names. The files that arguments
 	// name are planted there.
 	Dirs []string

@@ -210,7 +210,7 @@ type launch struct {
 func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) observation {
 	detecting := plan.Transport == transportAuto && how.detected == nil
 	plan = plan.of(how)
-	process, err := launcher.Launch(ctx, Start{Names: plan.Names, Clock: how.clock, Env: how.environment(plan), Arguments: told(plan.Names, how.arguments), Parent: how.identity.parent, Sockets: how.sockets(plan), Interrupt: how.identity.interrupts, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Aged: how.aged, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
+	process, err := launcher.Launch(ctx, Start{Names: plan.Names, Clock: how.clock, Env: how.environment(plan), Arguments: told(plan.Names, how.arguments), Parent: how.identity.parent, Sockets: how.sockets(plan), Parting: how.identity.parting, Person: how.person(), Dirs: plan.bound(), Lures: how.lures, Outside: how.outside, Project: how.project, Aged: how.aged, Listens: plan.listens(), Refuse: how.refuse, Untold: how.untold, StandIns: how.standIns, Decoys: how.decoys, Script: how.script})
 	if err != nil {
 		return observation{launched: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/counters"
@@ -26,8 +27,8 @@ type persona struct {
 	parent string
 	// sockets is set if the client is made with Node, which uses socket pairs for the standard streams of servers.
 	sockets bool
-	// interrupts is set if the client asks servers to end by SIGINT before SIGTERM.
-	interrupts bool
+	// parting are the signals by which the client ends servers whose stdin is open, one after the other; nil for SIGTERM.
+	parting []syscall.Signal
 	// env has the variables that the client sets for its servers ("NAME=value").
 	env []string
 	// meta has the members of _meta of its calls.
@@ -66,16 +67,16 @@ var (
 	claudeDesktop = persona{name: "claude-ai", version: "0.1.0", parent: "/usr/bin/claude", sockets: true, env: slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
-	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, env: slices.Concat(editor, session, []string{
+	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, parting: []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM}, env: slices.Concat(editor, session, []string{
 		"CURSOR_TRACE_ID=3f1c5d0e8a7b4c6d9e2f1a0b3c4d5e6f", "CURSOR_AGENT=1", "TZ=Europe/Berlin", "LANG=de_DE.UTF-8",
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, meta: ofChat, env: slices.Concat(editor, []string{
+	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, parting: []syscall.Signal{syscall.SIGKILL}, meta: ofChat, env: slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
 	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Europe/Paris", "LANG=fr_FR.UTF-8", "USER=camille", "LOGNAME=camille"}}
-	claudeCode = persona{name: "claude-code", version: "2.0.51", title: "Claude Code", site: "https://claude.com/claude-code", parent: "/usr/bin/claude", interrupts: true, meta: ofToolUse, env: slices.Concat(session, []string{
+	claudeCode = persona{name: "claude-code", version: "2.0.51", title: "Claude Code", site: "https://claude.com/claude-code", parent: "/usr/bin/claude", parting: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}, meta: ofToolUse, env: slices.Concat(session, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "TERM=xterm-256color", "COLORTERM=truecolor", "SHELL=/bin/bash",
 		"TZ=America/New_York", "LANG=en_US.UTF-8", "LC_ALL=en_US.UTF-8", "USER=taylor", "LOGNAME=taylor",
 	})}
@@ -122,7 +123,7 @@ const commonRevision = "2025-06-18"
 
 // atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
 // user's open, on an afternoon in the middle of a month, or when the dates and hours in the server's code say. In other launches, the client's root is a temporary
-// directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open, by SIGINT first.
+// directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
@@ -153,8 +154,8 @@ func (how launch) person() bool {
 }
 
 // disguise prepares the launch that calls everything once, by a client in an editor abroad with an open project, in a
-// weekend night. The client speaks the oldest revision of MCP and declares no capabilities. It ends the server by SIGTERM
-// while its stdin is still open.
+// weekend night. The client speaks the oldest revision of MCP and declares no capabilities. It ends the server while its
+// stdin is still open.
 func disguise(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.project, how.abrupt, how.aged = weekend(time.Now()), true, true, longUsed(runs)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
@@ -12,7 +13,7 @@ import (
 // compared, and what the operator sets stays.
 func TestPersonas(t *testing.T) {
 	met := map[string]bool{}
-	ends := map[[2]bool]bool{} // before the end of stdin, by SIGINT
+	ends := map[string]bool{} // while stdin is open, by which signal
 	for _, row := range afterwards {
 		how := launch{}
 		if row.change != nil {
@@ -23,7 +24,9 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s is met twice", who.name)
 		}
 		met[who.name] = true
-		ends[[2]bool{how.abrupt, how.abrupt && who.interrupts}] = true
+		if how.abrupt {
+			ends[append(who.parting, syscall.SIGTERM)[0].String()] = true
+		}
 		compared := row.needed || row.moment == report.MomentClock || row.moment == report.LaunchWeek
 		if _, speaks := set(who.env)["LANG"]; speaks && compared {
 			t.Errorf("%s compares manifests, and has a language", row.moment)
@@ -52,8 +55,8 @@ func TestPersonas(t *testing.T) {
 	if o := (Plan{}).options(at); o.Inputs.Root != "/home/ada/src/app" || o.Incapable || at.person() {
 		t.Errorf("root %q, incapable %t, person %t", o.Inputs.Root, o.Incapable, at.person())
 	}
-	if len(ends) != 3 {
-		t.Errorf("servers are not ended by the end of stdin, by SIGTERM and by SIGINT, each in some launch: %v", ends)
+	if len(ends) != 4 {
+		t.Errorf("servers are not ended by SIGTERM, SIGINT, SIGHUP and SIGKILL, each in some launch: %v", ends)
 	}
 	if len(met) < 8 {
 		t.Errorf("met %v", met)

@@ -73,13 +73,13 @@ var afterwards = []extra{
 	{moment: report.MomentClock, how: "with its clock set forward", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callAgain(plan, how, runs)
-			how.clock, how.identity, how.favourite = workday(time.Now(), exercised(runs).moments), zed, 1
+			how.clock, how.identity, how.favourite, how.abrupt = workday(time.Now(), exercised(runs).moments), zed, 1, true
 		}},
 	{moment: report.LaunchWeek, how: "with a week going by in seconds", most: mostOptional,
 		change: func(plan Plan, how *launch, runs []observation) {
 			callReworded(plan, how, runs)
 			how.wait, how.clock, how.identity = trace.MostTrue+week, aWeek(time.Now(), runs), visualStudioCode
-			how.unhurried = reaching(runs)
+			how.unhurried, how.abrupt = reaching(runs), true
 		}},
 	{moment: report.MomentRestart, again: true, how: "with the files that it had left", needed: true,
 		when: func(_ Plan, runs []observation) bool { return suspects(runs) }},

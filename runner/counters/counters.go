@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
@@ -146,11 +147,40 @@ func aged(versions [][]byte) []byte {
 			return is
 		}
 	}
-	more, grew := bytes.CutPrefix(last, previous)
-	if !grew || len(more) == 0 || len(previous) == 0 {
+	return extended(previous, last)
+}
+
+// extended returns a file to whose list something was added, at its end or before its closing brackets, with more of the
+// same, from earlier days; nil if nothing was.
+func extended(previous, last []byte) []byte {
+	from := 0
+	for from < min(len(previous), len(last)) && previous[from] == last[from] {
+		from++
+	}
+	end := previous[from:]
+	more, grew := bytes.CutSuffix(last[from:], end)
+	if !grew || len(more) == 0 || len(previous) == 0 || len(bytes.Trim(end, "\"'}] \t\r\n")) > 0 {
 		return nil
 	}
-	return append(slices.Clone(last), bytes.Repeat(more, min(longUse, (maxBytes-len(last))/len(more)))...)
+	is := slices.Clone(last[:from+len(more)])
+	for i := range min(longUse, (maxBytes-len(last))/len(more)) {
+		is = append(is, daysBefore(more, i+1)...)
+	}
+	return append(is, end...)
+}
+
+// dates matches the days of a text.
+var dates = lazyregexp.New(`20\d\d-[01]\d-[0-3]\d`)
+
+// daysBefore returns a text with its days some days earlier.
+func daysBefore(text []byte, n int) string {
+	return dates.ReplaceAllStringFunc(string(text), func(is string) string {
+		day, err := time.Parse(time.DateOnly, is)
+		if err != nil {
+			return is
+		}
+		return day.AddDate(0, 0, -n).Format(time.DateOnly)
+	})
 }
 
 // counts matches a number that is no part of a date, a version, an address or a word.

@@ -1,6 +1,8 @@
 package counters
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +56,19 @@ func TestAged(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
+	}
+}
+
+// What is added to a list at each launch is as many things as after many, on as many days.
+func TestAgedList(t *testing.T) {
+	got := Aged([]*Launch{launched(`>days {"days":["2026-11-29"]}`), launched(`>days {"days":["2026-11-29","2026-11-30"]}`)})
+	var is struct{ Days []string }
+	if len(got) != 1 || json.Unmarshal(got[0].Is, &is) != nil {
+		t.Fatalf("%+v", got)
+	}
+	slices.Sort(is.Days)
+	if len(is.Days) < 500 || len(slices.Compact(is.Days)) < 500 {
+		t.Errorf("%d days", len(is.Days))
 	}
 }
 

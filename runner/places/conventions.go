@@ -23,6 +23,8 @@ var conventions = []convention{
 	{Obeyed: Obeyed{What: "an agent starts what it names", Topics: agentTopics},
 		base:   lazyregexp.New(`\.code-workspace$`),
 		within: lazyregexp.New(agents + `|vscode)/(?:[\w-]+/)?[\w-]*(?:mcp|hooks|settings|servers|config|environment|tasks|extensions)[\w-]*\.(?:jsonc?|toml|ya?ml)$`)},
+	{Obeyed: Obeyed{What: "the desktop or the system starts what it names", Topics: []string{"desktop", "browser", "browsers", "shortcut", "shortcuts", "launcher", "systemd", "daemon"}},
+		within: lazyregexp.New(`/\.(?:local/share|config|local/lib|kde|gnome\d?)/(?:[^/]+/)*[^/]+\.(?:desktop|thumbnailer|service|timer|socket|target|mount|path|nemo_action|contract|search-provider|plist|menu|rules|directory)$`)},
 	{Obeyed: Obeyed{What: "git obeys it, and runs the programs that it names", Topics: []string{"git", "github", "gitlab", "repository", "repositories"}},
 		base: lazyregexp.New(`^\.gitconfig[.-]`)},
 	{Obeyed: Obeyed{What: "an agent obeys it as instructions", Topics: append([]string{"agents", "rules file", "instructions", "skill", "skills", "prompt", "prompts"}, agentTopics...)},
@@ -46,6 +48,7 @@ var others = []struct {
 	what string
 }{
 	{lazyregexp.New(homes + `/\.(?:config/|local/share/)?([\w.-]+)/(?:[^/]+/)*[^/]+\.(?:sh|bash|zsh|fish|py|[cm]?js|lua|rb|pl|el|vim|so|jar)$`), "a program runs it as a part of its own"},
+	{lazyregexp.New(homes + `/\.(?:config/|local/share/)?([\w.-]+)/(?:[^/]+/)?[\w-]*(?:argv?|args|flags|settings|config|conf|prefs|preferences|launch|tasks|keybindings|plugins?|extensions?|hooks?|policies|launchers?)[\w-]*\.(?:jsonc?|json5|toml|ya?ml|conf|ini|cfg|xml)$`), "a program obeys it at its start, and runs what it names"},
 	{lazyregexp.New(homes + `/\.([\w-]+?)_?rc(?:\.\w+)?$`), "a program obeys it at its start, and runs what it names"},
 	{lazyregexp.New(homes + `/\.([\w-]+)\.(?:sh|bash|zsh|fish)$`), "a shell runs it at every start"},
 	{lazyregexp.New(homes + `/\.config/([\w-]+)-flags\.conf$`), "a program obeys it at its start, and runs what it names"},

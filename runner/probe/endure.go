@@ -90,7 +90,22 @@ func (s *session) goOn(ctx context.Context, all []*target, before int, end time.
 		if _, err := s.repeat(ctx, t, often-before, time.Now().Add(share)); err != nil || share <= 0 {
 			return
 		}
+		if err := s.comeBack(ctx, t); err != nil {
+			return
+		}
 	}
+}
+
+// comeBack makes the first of the varied calls once more, because a server may keep what people come back to.
+func (s *session) comeBack(ctx context.Context, t *target) error {
+	if t.early.Arguments == nil {
+		return nil
+	}
+	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
+	if _, err := s.call(ctx, t, t.early); err != nil {
+		return err
+	}
+	return s.awaitQuiet(ctx)
 }
 
 // repeat makes the same call until the time is up, and returns how often; every other time
@@ -104,6 +119,9 @@ func (s *session) repeat(ctx context.Context, t *target, often int, end time.Tim
 		c := inputs.Case{Arguments: t.again.Arguments, Shape: t.again.Shape}
 		if n%2 == 1 {
 			c = s.other(t, c, n/2)
+			if t.early.Arguments == nil {
+				t.early = c
+			}
 		}
 		got, err := s.call(ctx, t, c)
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 )
 
 // favoured is how often one tool is called before any other.
-const favoured = 5
+const favoured = 12
 
-// favour calls one tool with different texts before any other is called: a model that uses a server for one thing does so,
+// favour calls one tool, with different texts if it takes any, before any other is called: a model that uses a server for one thing does so,
 // and a server could tell an audit by the tools that it tries in turn.
 func (s *session) favour(ctx context.Context) error {
 	t := s.favourite()
@@ -22,7 +22,7 @@ func (s *session) favour(ctx context.Context) error {
 	for range favoured {
 		arguments, varied := inputs.Respoken(s.options.Given[t.of.Name], draw)
 		if !varied {
-			return nil
+			arguments = s.options.Given[t.of.Name]
 		}
 		s.used.add(t.of, arguments, nil)
 		if _, err := s.call(ctx, t, inputs.Case{Arguments: arguments}); err != nil {

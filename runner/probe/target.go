@@ -42,6 +42,8 @@ type target struct {
 	// again is the call that later rounds repeat, marked its request, and shown the length of its answer.
 	again         inputs.Case
 	marked, shown int
+	// early is the first call that varied it.
+	early inputs.Case
 	// denied is a refused call, one that a model would make if there was one.
 	denied inputs.Case
 	// sized is the size of the pool when the form had nothing new.

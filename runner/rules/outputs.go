@@ -67,7 +67,7 @@ func findAuthored(in Input, out Output, text string, free poison.Names) []draft 
 			}
 		}
 	}
-	if quote := cmp.Or(poison.Authored(text, prose), in.fetchesCode(out, prose)); quote != "" {
+	if quote := cmp.Or(poison.Authored(text, prose), in.fetchesCode(out, prose), in.foreignCall(out, text)); quote != "" {
 		return []draft{outputDraft(in, out, report.SeverityHigh, "that instructs the model: "+quoted(quote), quote)}
 	}
 	return nil

@@ -7,8 +7,10 @@ import (
 
 // PassedOn is an argument of a capability that left in a call of another one.
 type PassedOn struct {
-	Of, By   report.Capability
-	Host     string
+	Of, By report.Capability
+	Host   string
+	// Answer: it is part of an address in the answer.
+	Answer   bool
 	Evidence report.Evidence
 }
 
@@ -19,9 +21,13 @@ func findPassedOn(in Input) (all []draft) {
 		if stance != scope.Denied {
 			continue
 		}
+		how := "What %s was told left in a call of %s, to %s; %s"
+		if p.Answer {
+			how = "What %s was told is in an answer of %s, as part of an address of %s that clients load or show as a link; %s"
+		}
 		all = append(all, draft{
 			severity: report.SeverityHigh, phase: report.PhaseCall, capability: p.Of, object: clean(p.Host, 100),
-			message:  sentence("What %s was told left in a call of %s, to %s; %s", name(p.Of), name(p.By), clean(p.Host, 100), against(stance, clause, p.Of)),
+			message:  sentence(how, name(p.Of), name(p.By), clean(p.Host, 100), against(stance, clause, p.Of)),
 			evidence: p.Evidence,
 		})
 	}

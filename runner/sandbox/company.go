@@ -19,6 +19,8 @@ var company = []struct {
 	{"/usr/lib/systemd/systemd --user", 1}, {"/usr/bin/dbus-daemon --session", 1}, {"/usr/bin/pipewire", 2}, {"/usr/bin/gnome-shell", 1},
 	{"/usr/libexec/gvfsd", 3}, {"/usr/libexec/gsd-power", 4}, {"/usr/libexec/evolution-calendar-factory", 2},
 	{"/opt/google/chrome/chrome", 12}, {"/usr/share/code/code", 5}, {"/usr/bin/zsh", 2}, {"/usr/bin/ssh-agent", 1},
+	// Other servers of the client.
+	{"/usr/bin/node /usr/lib/node_modules/@modelcontextprotocol/server-memory/dist/index.js", 1}, {"/usr/bin/python3 /usr/local/bin/mcp-server-git", 1},
 }
 
 // accompany starts idle processes that look like company. They are not part of the server's tree.

@@ -99,8 +99,8 @@ type Setup struct {
 	Project bool `json:"project,omitempty"`
 	// Aged are files of the server's that get the content that they would have after long use.
 	Aged []counters.File `json:"aged,omitempty"`
-	// Interrupt: the server is asked to end by SIGINT first.
-	Interrupt bool `json:"interrupt,omitempty"`
+	// Parting are the signals by which the server is ended, one after the other; nil for SIGTERM.
+	Parting []syscall.Signal `json:"parting,omitempty"`
 	// Sockets: the streams are socket pairs in place of pipes.
 	Sockets bool `json:"-"`
 }
@@ -109,7 +109,7 @@ type Setup struct {
 func NewSetup(how audit.Start) Setup {
 	return Setup{
 		Names: how.Names, Set: how.Env, Arguments: how.Arguments, Files: inputs.Files(), Dirs: how.Dirs, Lures: how.Lures, Outside: how.Outside,
-		Project: how.Project, Aged: how.Aged, Sockets: how.Sockets, Interrupt: how.Interrupt,
+		Project: how.Project, Aged: how.Aged, Sockets: how.Sockets, Parting: how.Parting,
 	}
 }
 

@@ -233,7 +233,7 @@ func TestStopLetsTheServerActOnSIGTERM(t *testing.T) {
 // TestStopInterruptsTheServer: a server may act on SIGINT and go on; it gets SIGTERM then.
 func TestStopInterruptsTheServer(t *testing.T) {
 	c := start(t, "sh", "-c", `trap "echo interrupted" INT; trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 1000 & wait; done`)
-	run := c.started(t, shim.Setup{Interrupt: true})
+	run := c.started(t, shim.Setup{Parting: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}})
 	if err := run.Stdout.SetReadDeadline(time.Now().Add(poll.Patience)); err != nil {
 		t.Fatal(err)
 	}

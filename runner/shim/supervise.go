@@ -154,9 +154,9 @@ func (s *supervisor) setup(o order) error {
 	if err != nil {
 		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
 	}
-	s.barrier, s.parting = barrier, []syscall.Signal{syscall.SIGTERM}
-	if o.Setup.Interrupt {
-		s.parting = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+	s.barrier, s.parting = barrier, o.Setup.Parting
+	if s.parting == nil {
+		s.parting = []syscall.Signal{syscall.SIGTERM}
 	}
 	ready := message{Kind: kindReady, PID: barrier.PID}
 	if err := plant.ordinary("/", o.Setup.Files); err != nil {

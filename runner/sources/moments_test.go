@@ -17,22 +17,25 @@ func next(program string, python bool) (time.Time, bool) {
 // A program with a date or an hour in it is run then.
 func TestMoments(t *testing.T) {
 	for program, want := range map[string]string{
-		`if (Date.now() > Date.parse("2029-03-01")) go();`:                                   "2029-03-01 10:15 Thu",
-		`const WHEN = 1893456000; if (Date.now() / 1000 > WHEN) go();`:                       "2030-01-01 10:15 Tue",
-		`if (new Date() >= new Date(2031, 4, 9)) go()`:                                       "2031-05-09 10:15 Fri",
-		`if (Date.now() > Date.UTC(2031, 0, 31, 8, 0)) go()`:                                 "2031-01-31 08:15 Fri",
-		`if (Date.now() > 1.9e12) go()`:                                                      "2030-03-17 18:01 Sun",
-		`if (today() === "2027-07-05") go()`:                                                 "2027-07-05 10:15 Mon",
-		`const now = new Date(); if (now.getDay() === 5 && now.getDate() === 13) go()`:       "2027-08-13 00:00 Fri",
-		`const h = new Date().getHours(); if (h >= 2 && h < 4) go()`:                         "2026-12-01 02:00 Tue",
-		`const AT = 3; if (new Date().getUTCHours() === AT && new Date().getMinutes() > 29)`: "2026-12-01 03:30 Tue",
-		`if ([0, 6].includes(d.getDay())) go()`:                                              "2026-12-06 00:00 Sun",
-		`switch (d.getMonth()) { case 1: go() }`:                                             "2027-02-01 00:00 Mon",
-		`if (new Date().toISOString().slice(5, 10) === "02-29") go()`:                        "2028-02-29 00:00 Tue",
-		`if (2029 <= new Date().getFullYear()) go()`:                                         "2029-01-01 00:00 Mon",
-		`if (d.getHours() < 12) morning(); else if (d.getHours() < 18) afternoon()`:          "2026-12-01 00:00 Tue",
-		`if (d.getHours() === 3) a(); if (d.getHours() === 4) b()`:                           "2026-12-01 03:00 Tue",
-		`if (Date.now() > Date.parse("2029-03-01T09:00:00Z") && new Date().getDay() === 0)`:  "2029-03-04 00:00 Sun",
+		`if (Date.now() > Date.parse("2029-03-01")) go();`:                                                 "2029-03-01 10:15 Thu",
+		`const WHEN = 1893456000; if (Date.now() / 1000 > WHEN) go();`:                                     "2030-01-01 10:15 Tue",
+		`if (new Date() >= new Date(2031, 4, 9)) go()`:                                                     "2031-05-09 10:15 Fri",
+		`if (Date.now() > Date.UTC(2031, 0, 31, 8, 0)) go()`:                                               "2031-01-31 08:15 Fri",
+		`if (Date.now() > 1.9e12) go()`:                                                                    "2030-03-17 18:01 Sun",
+		`if (today() === "2027-07-05") go()`:                                                               "2027-07-05 10:15 Mon",
+		`const now = new Date(); if (now.getDay() === 5 && now.getDate() === 13) go()`:                     "2027-08-13 00:00 Fri",
+		`const h = new Date().getHours(); if (h >= 2 && h < 4) go()`:                                       "2026-12-01 02:00 Tue",
+		`const AT = 3; if (new Date().getUTCHours() === AT && new Date().getMinutes() > 29)`:               "2026-12-01 03:30 Tue",
+		`if ([0, 6].includes(d.getDay())) go()`:                                                            "2026-12-06 00:00 Sun",
+		`switch (d.getMonth()) { case 1: go() }`:                                                           "2027-02-01 00:00 Mon",
+		`if (new Date().toISOString().slice(5, 10) === "02-29") go()`:                                      "2028-02-29 00:00 Tue",
+		`const week = Math.ceil(now.getDate() / 7); if (now.getDay() === 5 && week === 3) go()`:            "2026-12-18 00:00 Fri",
+		`if (new Date().getMonth() + 1 === 3 && new Date().getDate() % 10 === 0) go()`:                     "2027-03-10 00:00 Wed",
+		`if (Math.floor(Date.now() / 864e5) % 7 === 2 && d.getHours() * 60 + d.getMinutes() >= 1325) go()`: "2026-12-05 22:05 Sat",
+		`if (2029 <= new Date().getFullYear()) go()`:                                                       "2029-01-01 00:00 Mon",
+		`if (d.getHours() < 12) morning(); else if (d.getHours() < 18) afternoon()`:                        "2026-12-01 00:00 Tue",
+		`if (d.getHours() === 3) a(); if (d.getHours() === 4) b()`:                                         "2026-12-01 03:00 Tue",
+		`if (Date.now() > Date.parse("2029-03-01T09:00:00Z") && new Date().getDay() === 0)`:                "2029-03-04 00:00 Sun",
 	} {
 		at, found := next(program, false)
 		if got := at.Format("2006-01-02 15:04 Mon"); !found || got != want {
@@ -48,6 +51,7 @@ func TestMoments(t *testing.T) {
 		"if now.strftime('%H:%M') == '03:07': go()":                                      "2026-12-01 03:07 Tue",
 		"if now.strftime('%Y%m%d') > '20290312': go()":                                   "2029-03-12 10:15 Mon",
 		"m = time.localtime().tm_mon\nif m == 7 and time.localtime().tm_mday == 4: go()": "2027-07-04 00:00 Sun",
+		"if date.today().day // 7 == 2 and not date.today().weekday(): go()":             "2026-12-14 00:00 Mon",
 		"if datetime.now().isoweekday() == 7: go()":                                      "2026-12-06 00:00 Sun",
 	} {
 		at, found := next(program, true)
