@@ -150,8 +150,8 @@ func aged(versions [][]byte) []byte {
 	return extended(previous, last)
 }
 
-// extended returns a file to whose list something was added, at its end or before its closing brackets, with more of the
-// same, from earlier days; nil if nothing was.
+// extended returns a file to whose list something was added, anywhere in it, with more of the same, from earlier days; nil
+// if nothing was.
 func extended(previous, last []byte) []byte {
 	from := 0
 	for from < min(len(previous), len(last)) && previous[from] == last[from] {
@@ -159,28 +159,27 @@ func extended(previous, last []byte) []byte {
 	}
 	end := previous[from:]
 	more, grew := bytes.CutSuffix(last[from:], end)
-	if !grew || len(more) == 0 || len(previous) == 0 || len(bytes.Trim(end, "\"'}] \t\r\n")) > 0 {
+	if !grew || len(more) == 0 || len(previous) == 0 || len(end) > 0 && !bytes.ContainsAny(more, ",\n") {
 		return nil
 	}
-	is := slices.Clone(last[:from+len(more)])
-	for i := range min(longUse, (maxBytes-len(last))/len(more)) {
-		is = append(is, daysBefore(more, i+1)...)
-	}
-	return append(is, end...)
+	again := bytes.Repeat(more, min(longUse, (maxBytes-len(last))/len(more)))
+	return daysApart(slices.Concat(last[:from+len(more)], again, end))
 }
 
 // dates matches the days of a text.
 var dates = lazyregexp.New(`20\d\d-[01]\d-[0-3]\d`)
 
-// daysBefore returns a text with its days some days earlier.
-func daysBefore(text []byte, n int) string {
-	return dates.ReplaceAllStringFunc(string(text), func(is string) string {
+// daysApart returns a text in which each day that came before is replaced by an earlier one.
+func daysApart(text []byte) []byte {
+	times := map[string]int{}
+	return []byte(dates.ReplaceAllStringFunc(string(text), func(is string) string {
 		day, err := time.Parse(time.DateOnly, is)
+		times[is]++
 		if err != nil {
 			return is
 		}
-		return day.AddDate(0, 0, -n).Format(time.DateOnly)
-	})
+		return day.AddDate(0, 0, 1-times[is]).Format(time.DateOnly)
+	}))
 }
 
 // counts matches a number that is no part of a date, a version, an address or a word.
