@@ -76,6 +76,9 @@ func listing(text string) int {
 			return at[0]
 		}
 	}
+	if at := labelled.FindStringIndex(text); at != nil && absent.MatchString(text) {
+		return at[0]
+	}
 	return len(text)
 }
 

@@ -34,6 +34,8 @@ var (
 	paths = lazyregexp.New(`(?:^|[\s"'(=:])(/[^\s"'<>)\]},;]{1,255})`)
 	// lines matches lines of a single word, or of several between commas.
 	lines = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
+	// rows matches the first column of a table: "notes.txt<tab>12 bytes".
+	rows = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]{2,127})(?:[ \t]*\t|  +)[ \t]*\S`)
 	// pairs matches lines such as "ID: 7" and "- name = notes".
 	pairs = lazyregexp.New(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )
@@ -213,6 +215,9 @@ func (h *harvest) text(text string, key, about []string) {
 			for name := range strings.SplitSeq(match[1], ",") {
 				h.add(name, nil, about)
 			}
+		}
+		for _, match := range rows.FindAllStringSubmatch(text, maxAlike) {
+			h.add(match[1], nil, about)
 		}
 	}
 	for _, each := range slices.Concat(quoted(text), bullets(text)) {

@@ -56,14 +56,14 @@ const (
 // What an error says about the value that it names.
 var (
 	absent = lazyregexp.New(`(?i)\b(?:(?:do(?:es)?|did) ?n[o']t exist|not exist|not found|no such|not be found|(?:could not|couldn't|cannot|can't) (?:find|open|locate|load)|` +
-		`did not match any|ENOENT|unknown|missing file|is not an? (?:existing|valid|known)|no \w+ (?:found|named|called|with))\b`)
+		`did not match any|ENOENT|unknown|missing file|is not an? (?:existing|valid|known)|must (?:already )?exist|(?:be|not) an existing|no \w+ (?:found|named|called|with))\b|\bno \w+ ["'\x60‘“]`)
 	present = lazyregexp.New(`(?i)\b(?:already (?:exists?|in use|taken|registered|present)|exists already|file exists|EEXIST|duplicate|must be unique|not unique)\b`)
 )
 
 // What an error says about a path to something of the wrong sort.
 var (
-	notFile   = lazyregexp.New(`(?i)\b(?:is a directory|EISDIR|not a (?:regular )?file)\b`)
-	notFolder = lazyregexp.New(`(?i)\b(?:not a (?:valid )?(?:directory|folder)|ENOTDIR)\b`)
+	notFile   = lazyregexp.New(`(?i)\b(?:is a directory|EISDIR|not an? (?:\w+ )?file|(?:must|should) be an? (?:existing |regular |readable )*file)\b`)
+	notFolder = lazyregexp.New(`(?i)\b(?:not an? (?:\w+ )?(?:directory|folder)|ENOTDIR|(?:must|should) be an? (?:existing |valid |readable )*(?:directory|folder))\b`)
 	// noFolder matches errors about a program's working directory.
 	noFolder      = lazyregexp.New(`(?i)\b(?:(?:cannot|can't|could not|couldn't|failed to) (?:change (?:director(?:y|ies) )?to|chdir|cd)\b|chdir\b)`)
 	notRepository = lazyregexp.New(`(?i)\b(?:not a (?:valid )?git repo|not (?:in|inside) a git (?:repo|dir)|not a (?:valid )?repository)`)

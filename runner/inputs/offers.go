@@ -28,6 +28,8 @@ var (
 	// listed matches a list of choices: "Available: billing, auth".
 	listed = lazyregexp.New(`(?i)\b(?:available|valid|allowed|supported|known|existing|accepted|permitted|possible|expected|must be|` +
 		`should be|one of|options|choose|choices|try|did you mean|either)\b([^:=\[\n.]{0,40}[:=\[]|)\s*([^\n;]{1,400})`)
+	// labelled matches what an error about something that is not there lists at its end: `No column "x". Columns: name, city`.
+	labelled = lazyregexp.New(`[.;!?)]\s+(?:\pL+ ){0,2}\pL{3,24}:\s+([^\n;]{1,400})$`)
 	// leading matches the words before the first choice, as in "must be either 4 or 5".
 	leading = lazyregexp.New(`(?i)^(?:(?:set|equal) to )?(?:either|(?:exactly )?one of|any of)\b\s*(?:the following\b)?\s*`)
 	// numeric matches errors that ask for a number in place of a text.
@@ -147,6 +149,9 @@ func named(text string) []string {
 		}
 		found.all(leading.ReplaceAllLiteralString(match[2], ""), least)
 	}
+	if match := labelled.FindStringSubmatch(text); match != nil && absent.MatchString(text) {
+		found.wholes(match[1])
+	}
 	found.add(quoted(text)...)
 	found.add(bullets(text)...)
 	return found.values
@@ -188,6 +193,17 @@ func (c *collection) items(text string) {
 		if c.add(first); more != "" {
 			return
 		}
+	}
+}
+
+// wholes adds what is between commas, up to the first that is no value.
+func (c *collection) wholes(text string) {
+	for each := range strings.SplitSeq(text, ", ") {
+		each = strings.Trim(each, " \t.'\"`[]")
+		if len(each) > maxBracketed || noValue[strings.ToLower(each)] {
+			return
+		}
+		c.add(each)
 	}
 }
 

@@ -220,16 +220,38 @@ func prompting(out Output) bool {
 	return out.Capability.Kind == report.CapabilityPrompt && !aside(out) || out.Kind == report.OutputRequest
 }
 
-// minEcho is the length of the shortest value that counts as an echo, in bytes.
-const minEcho = 8
+// minEcho is the length of the shortest value that counts as an echo, and longPart that of the shortest part of one, in
+// bytes.
+const minEcho, longPart = 8, 24
 
-// ownWords returns an output without the arguments that it repeats.
+// withoutParts returns a text with a blank in place of each long part that it shares with another.
+func withoutParts(text, other string) string {
+	known := map[string]bool{}
+	for i := longPart; i <= len(other); i++ {
+		known[other[i-longPart:i]] = true
+	}
+	var kept strings.Builder
+	from := 0 // of what is not yet kept or left out
+	for i := longPart; i <= len(text) && len(known) > 0; i++ {
+		if begin := i - longPart; known[text[begin:i]] {
+			if begin >= from {
+				kept.WriteString(text[from:begin] + " ")
+			}
+			from = i
+		}
+	}
+	kept.WriteString(text[from:])
+	return kept.String()
+}
+
+// ownWords returns an output without the arguments that it repeats, whole or in long parts: a tool that searches a text
+// quotes what it has found.
 func ownWords(out Output) string {
+	text := withoutParts(out.Text, out.Arguments)
 	var arguments any
 	if json.Unmarshal([]byte(out.Arguments), &arguments) != nil {
-		return out.Text
+		return text
 	}
-	text := out.Text
 	walkTexts(arguments, "", 0, func(_, value string) {
 		if len(value) < minEcho {
 			return
