@@ -35,7 +35,7 @@ var (
 	// lines matches lines of a single word, or of several between commas.
 	lines = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]+(?:, ?[\pL\pN][\pL\pN_.@-]+)*)[ \t]*\r?$`)
 	// rows matches the first column of a table: "notes.txt<tab>12 bytes".
-	rows = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@-]{2,127})(?:[ \t]*\t|  +)[ \t]*\S`)
+	rows = lazyregexp.New(`(?m)^[ \t]*([\pL\pN][\pL\pN_.@/-]{2,127})(?:[ \t]*\t|  +)[ \t]*\S`)
 	// pairs matches lines such as "ID: 7" and "- name = notes".
 	pairs = lazyregexp.New(`(?m)^[ \t]*(?:[-*•][ \t]+)?\**([A-Za-z][\w -]{0,31}?)\**[ \t]*[:=][ \t]*(\S[^\n]{0,127})$`)
 )

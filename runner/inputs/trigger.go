@@ -11,8 +11,8 @@ import (
 )
 
 // Bounds on the calls of a tool with values of the server's code, by number: with values for arguments of their names,
-// and with others. mostJoined bounds a text of many, in bytes.
-const mostNamed, mostFree, mostJoined = 48, 64, 2 << 10
+// and with others. mostJoined bounds a text of many, in bytes: all of it is kept with the answer.
+const mostNamed, mostFree, mostJoined = 48, 64, 1800
 
 // Triggers makes calls of a tool with the values that the server's code compares something with, and with the words of its
 // code and data, because it may act on only those. The zero value makes none.

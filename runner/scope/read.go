@@ -31,7 +31,8 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 		}
 		text := f.text[:min(len(f.text), maxText, r.left)]
 		r.left -= len(text)
-		promised, kept := false, false
+		promised, unchanging := false, false
+		var kept []Clause // promises about one thing
 		for _, sentence := range clauses(text) {
 			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
 			speaking, off := sentence, f.promises && promisesNoNetwork(sentence)
@@ -49,16 +50,32 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 				continue
 			}
 			d.coin(speaking)
-			if !promised && off {
+			switch {
+			case promised || !off:
+			case ofOneThing.MatchString(sentence):
+				kept = append(kept, clause.in(offline))
+			default:
 				d.NoNetwork, promised = append(d.NoNetwork, clause.in(offline)), true
 			}
-			if !kept && promisesReadOnly(sentence) {
-				d.readOnly, kept = append(d.readOnly, clause.in(readOnly)), true
+			if !unchanging && promisesReadOnly(sentence) {
+				d.readOnly, unchanging = append(d.readOnly, clause.in(readOnly)), true
 			}
 			r.names(&d, sentence, clause)
 		}
+		if !promised && len(kept) > 0 && !d.namesHost() {
+			d.NoNetwork = append(d.NoNetwork, kept[0])
+		}
 	}
 	return d
+}
+
+// ofOneThing matches a promise about what was spoken of before: "counts the calls, and they never leave the computer".
+// Where a host is named as well, something else may be sent there.
+var ofOneThing = lazyregexp.New(`(?i)(?:^|[,(] ?)(?:(?:and|which|that|all of) )?(?:this|it|they|these|those|which|that) (?:never|does not|doesn't|do not|don't) (?:ever )?leaves?\b`)
+
+// namesHost reports whether the declaration names a host to connect to.
+func (d *Declaration) namesHost() bool {
+	return slices.ContainsFunc(d.named, func(n named) bool { return n.kind == UseEgress })
 }
 
 // coin keeps the words with a capital inside.
