@@ -97,7 +97,7 @@ var obeyed = []Obeyed{
 	{What: "the desktop obeys it", bases: []string{"user-dirs.dirs", "user-dirs.conf", "kdeglobals", "kwinrc", "kglobalshortcutsrc", "khotkeysrc", "kded5rc", "plasmarc"},
 		below: []string{"/.config/dconf/", "/.config/menus/", "/.config/xdg-desktop-portal/", "/.config/gtk-"}, Topics: []string{"gnome", "kde", "plasma", "gtk", "dconf", "xdg", "user dirs"}},
 	{What: "the desktop or a browser starts what it names", bases: []string{"mimeapps.list", "mimeinfo.cache", "defaults.list"},
-		below: []string{"/.local/share/thumbnailers/", "/.local/share/nemo/", "/.local/share/kio/", "/.local/share/plasma/", "/.local/share/cinnamon/", "/.local/share/file-manager/", "/.local/share/contractor/", "/.local/share/mime/",
+		below: []string{"/.local/share/nemo/", "/.local/share/kio/", "/.local/share/plasma/", "/.local/share/cinnamon/", "/.local/share/file-manager/", "/.local/share/contractor/", "/.local/share/mime/",
 			"/.local/share/applications/", "/native-messaging-hosts/", "/NativeMessagingHosts/", "/.local/share/dbus-1/services/", "/.local/share/nautilus/scripts/", "/.local/share/kservices5/"},
 		Topics: []string{"desktop", "browser", "browsers", "shortcut", "shortcuts", "launcher"}},
 	{What: "the host's build or its automation runs it", below: []string{"/.github/workflows/", "/.gitlab-ci.yml", "/.circleci/", "/.gitea/workflows/"}, bases: []string{"Jenkinsfile", "azure-pipelines.yml", ".travis.yml"},

@@ -121,7 +121,7 @@ func TestObeyed(t *testing.T) {
 		"/home/ada/.config/systemd/user.control/notes.service":            "systemd runs it",
 		"/home/ada/shop/.eslintrc.json":                                   "whoever builds or tests the project runs it",
 		"/home/ada/.vscode/argv.json":                                     "a program obeys it at its start, and runs what it names",
-		"/home/ada/.local/share/thumbnailers/palette.thumbnailer":         "the desktop or a browser starts what it names",
+		"/home/ada/.local/share/palette/svg.thumbnailer":                  "the desktop or the system starts what it names",
 		"/home/ada/.local/share/notes/notes.service":                      "the desktop or the system starts what it names",
 		"/home/ada/.config/user-dirs.dirs":                                "the desktop obeys it",
 		"/home/ada/.obsidian/notes.json":                                  "",

@@ -31,8 +31,7 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 		}
 		text := f.text[:min(len(f.text), maxText, r.left)]
 		r.left -= len(text)
-		promised, unchanging := false, false
-		var kept []Clause // promises about one thing
+		p := promising{}
 		for _, sentence := range clauses(text) {
 			clause := Clause{Source: source, Capability: of, Field: f.name, Quote: quote(sentence)}
 			speaking, off := sentence, f.promises && promisesNoNetwork(sentence)
@@ -50,23 +49,36 @@ func (r *reader) read(of report.Capability, source report.ScopeSource, all []fie
 				continue
 			}
 			d.coin(speaking)
-			switch {
-			case promised || !off:
-			case ofOneThing.MatchString(sentence):
-				kept = append(kept, clause.in(offline))
-			default:
-				d.NoNetwork, promised = append(d.NoNetwork, clause.in(offline)), true
-			}
-			if !unchanging && promisesReadOnly(sentence) {
-				d.readOnly, unchanging = append(d.readOnly, clause.in(readOnly)), true
-			}
+			p.read(sentence, off, clause)
 			r.names(&d, sentence, clause)
 		}
-		if !promised && len(kept) > 0 && !d.namesHost() {
-			d.NoNetwork = append(d.NoNetwork, kept[0])
-		}
+		d.promise(p)
 	}
 	return d
+}
+
+// promising has the first promises of each kind in a field; ofOne is one about one thing.
+type promising struct{ off, ofOne, unchanging []Clause }
+
+func (p *promising) read(sentence string, off bool, clause Clause) {
+	switch {
+	case off && ofOneThing.MatchString(sentence):
+		p.ofOne = append(p.ofOne, clause.in(offline))
+	case off:
+		p.off = append(p.off, clause.in(offline))
+	}
+	if len(p.unchanging) == 0 && promisesReadOnly(sentence) {
+		p.unchanging = append(p.unchanging, clause.in(readOnly))
+	}
+}
+
+// promise adds the promises of a field, one of each kind. A host that is named revokes only a promise about one thing.
+func (d *Declaration) promise(p promising) {
+	if len(p.off) == 0 && !d.namesHost() {
+		p.off = p.ofOne
+	}
+	d.NoNetwork = append(d.NoNetwork, p.off[:min(len(p.off), 1)]...)
+	d.readOnly = append(d.readOnly, p.unchanging...)
 }
 
 // ofOneThing matches a promise about what was spoken of before: "counts the calls, and they never leave the computer".

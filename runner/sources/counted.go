@@ -46,10 +46,10 @@ func (t tokens) constants() map[string]token {
 // counter returns the name of what an operand that ends at a token counts: "calls" for this.calls, calls.length and
 // len(calls).
 func (t tokens) counter(i int) string {
-	switch last := t.at(i); {
-	case last == token{mark, ")"}:
+	switch t.at(i) {
+	case token{mark, ")"}:
 		return t.named(i - 1)
-	case last == token{name, "length"}, last == token{name, "size"}:
+	case token{name, "length"}, token{name, "size"}:
 		return t.named(i - 2)
 	}
 	return t.named(i)

@@ -173,16 +173,23 @@ func (d *dating) word(i int, word string) {
 			d.add(condition{d.subject, f, "=="})
 		}
 	case word == "includes" && d.at(i-2).is == "]":
-		f, ok := d.after(i + 2)
-		for first := i - 2; first > i-maxChain && ok && f.dated; first-- {
-			if d.at(first).is == "[" {
-				if one, ok := d.after(first + 1); ok {
-					d.add(condition{f, one, "=="})
-				}
-			}
-		}
+		d.includes(i)
 	case comparators[word] && d.at(i+1) == (token{mark, "("}):
 		d.named(d.at(i+2), "==")
+	}
+}
+
+// includes adds the comparison of a formula with the first element of a list: "[0, 6].includes(d.getDay())".
+func (d *dating) includes(i int) {
+	f, ok := d.after(i + 2)
+	for first := i - 2; first > i-maxChain && ok && f.dated; first-- {
+		if d.at(first) != (token{mark, "["}) {
+			continue
+		}
+		if one, ok := d.after(first + 1); ok {
+			d.add(condition{f, one, "=="})
+		}
+		return
 	}
 }
 
