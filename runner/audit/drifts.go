@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/manifest"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
 	"github.com/mcpaudit/mcpaudit/runner/rules"
@@ -120,7 +121,19 @@ func diff(before, after *shown) report.Drift {
 	}
 	was, is := before.report(), after.report()
 	was.Resources, is.Resources = common(was.Resources, is.Resources), common(is.Resources, was.Resources)
-	return report.DiffByName(was, is)
+	return report.DiffByName(ofServer(was), ofServer(is))
+}
+
+// ofServer returns a manifest without what calls of the audit have made, such as a prompt that was saved: its name has
+// the mark of a call.
+func ofServer(m report.Manifest) report.Manifest {
+	for _, items := range []*[]report.Item{&m.Tools, &m.ResourceTemplates, &m.Prompts} {
+		*items = slices.DeleteFunc(slices.Clone(*items), func(item report.Item) bool {
+			_, marked := inputs.Marked(item.Name)
+			return marked
+		})
+	}
+	return m
 }
 
 // common returns the items that have a namesake in other.

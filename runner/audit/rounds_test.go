@@ -274,6 +274,23 @@ func TestResourcesAreData(t *testing.T) {
 	}
 }
 
+// TestWhatCallsMade: a prompt that a call of the audit saved is no change of the server; another one is.
+func TestWhatCallsMade(t *testing.T) {
+	with := func(prompts ...string) *shown {
+		var m manifest.Manifest
+		for _, name := range prompts {
+			m.Prompts = append(m.Prompts, json.RawMessage(`{"name":"`+name+`"}`))
+		}
+		return show(m)
+	}
+	if got := diff(with("plan"), with("plan", "payroll-marlow-c1150")); !got.Empty() {
+		t.Errorf("%+v", got)
+	}
+	if got := diff(with("plan"), with("plan", "payroll")); len(got.Added) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestSameManifests: of two that are the same nothing is made, however large they are.
 func TestSameManifests(t *testing.T) {
 	a, b := show(offering("a")), show(offering("a"))

@@ -23,6 +23,8 @@ var promises = []promise{
 	// "works offline", "fully offline", "offline markdown formatter", "offline-only"
 	{pattern: lazyregexp.New(`\b(?:works?|operates?|fully|completely|entirely|purely|strictly|100%) offline\b`)},
 	{pattern: lazyregexp.New(`\boffline(?:-only| only| (?:\w+ )?(?:tool|formatter|formatting|converter|conversion|parser|parsing|calculator))\b`)},
+	// "all counting is local and offline"
+	{pattern: lazyregexp.New(`\b(?:is|are|happens?|done) local(?:ly)? and offline$`)},
 	{pattern: lazyregexp.New(`\bair[- ]gapped\b`)},
 	// "purely local", "runs entirely locally"
 	{pattern: lazyregexp.New(`\b(?:purely|entirely|completely|fully|strictly|exclusively|solely|wholly|100%) local(?:ly)?(?:$|[^\w-]+(\w*))`), ofThings: true},
@@ -33,7 +35,7 @@ var promises = []promise{
 	// "local text formatting"
 	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), ofThings: true},
 	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
-	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no data|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
+	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no \w+|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
 	{pattern: lazyregexp.New(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
 }
 
