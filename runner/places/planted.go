@@ -3,8 +3,11 @@ package places
 import (
 	"bytes"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // maxPlanted bounds the kept part of a planted command, in bytes.
@@ -16,10 +19,18 @@ var (
 		`\b(?:(?:ba|z|da|k)?sh(?:\s+-c)?|eval|source)\s+["']?(?:\$\(|<\()\s*(?:curl|wget)\b[^\n]{0,200}`)
 	// onInstall matches a script that npm runs when it installs a package (npm, scripts, "Life Cycle Scripts").
 	onInstall = lazyregexp.New(`"(?:(?:pre|post)?install|prepare)"\s*:\s*"[^"\n]{1,200}`)
+	// takenFrom matches where a package manager takes packages from, or sends them; one of its groups is the host.
+	takenFrom = lazyregexp.New(`(?i)\b(?:registry|npmRegistryServer|(?:extra-)?index-url|find-links)"?\s*[:= ]\s*"?https?://([\w.-]+)[^\s"]*|` +
+		`"[\w@/.-]+"\s*:\s*"https?://([\w.-]+)[^\s"]*\.tgz\b`)
 )
 
-// Planted returns a command in the text of a file that runs on its own or downloads code; "" for none. It recognizes a
-// package.json by its text, because the audit may have given the file another name.
+// registries are the hosts that packages come from by default, and those of well-known vendors.
+var registries = words.SetOf("registry.npmjs.org", "registry.yarnpkg.com", "npm.pkg.github.com", "npm.jsr.io", "jsr.io", "pypi.org", "test.pypi.org", "files.pythonhosted.org",
+	"download.pytorch.org", "pypi.nvidia.com", "registry.npmmirror.com", "localhost")
+
+// Planted returns what takes effect on its own in the text of a file: a command that runs or downloads code, or another
+// place to take packages from; "" for none. It recognizes a package.json by its text, because the audit may have given
+// the file another name.
 func Planted(name string, text []byte) string {
 	found := ""
 	if bytes.Contains(text, []byte("curl")) || bytes.Contains(text, []byte("wget")) {
@@ -28,5 +39,24 @@ func Planted(name string, text []byte) string {
 	if found == "" && path.Ext(name) == ".json" {
 		found = onInstall.FindString(string(text))
 	}
+	if found == "" && bytes.Contains(text, []byte("://")) {
+		found = foreignSource(name, string(text))
+	}
 	return found[:min(len(found), maxPlanted)]
 }
+
+// foreignSource returns where a file of a package manager has packages taken from that is no usual place; "" for nowhere.
+func foreignSource(name, text string) string {
+	if o, ok := ObeyedAt(name); !ok || !slices.Contains(o.Topics, "npm") && !slices.Contains(o.Topics, "package") {
+		return ""
+	}
+	for _, source := range takenFrom.FindAllStringSubmatch(text, maxSources) {
+		if !registries[strings.ToLower(source[1]+source[2])] {
+			return source[0]
+		}
+	}
+	return ""
+}
+
+// maxSources bounds the sources of a file that are looked at.
+const maxSources = 256

@@ -24,7 +24,7 @@ func findPersistence(in Input) []draft {
 	}, profile.KindWrite), findPlanted(in)...)
 }
 
-// findPlanted finds commands that a call added to a file of the audit, which has none.
+// findPlanted finds commands, and sources of packages, that a call added to a file of the audit, which has none.
 func findPlanted(in Input) []draft {
 	own := map[string]bool{} // commands that the server writes into its own files, too
 	for _, e := range in.Profile.Effects {
@@ -35,8 +35,8 @@ func findPlanted(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		file := e
 		file.Kind = profile.KindWrite                                            // the kind that an argument explains
-		d.severity, d.object = report.SeverityHigh, "what it put a command into" // one finding, however many files
-		d.message = sentence("%s put into %s a command that runs unasked, which no argument has and nothing in its declaration speaks of: %s",
+		d.severity, d.object = report.SeverityHigh, "what it put a command into" // also a source of packages; one finding, however many files
+		d.message = sentence("%s put into %s what takes effect unasked, which no argument has and nothing in its declaration speaks of: %s",
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
 		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
 			!speaks(in.Scope.Covering(e.Capability), plantedTopics) &&
@@ -45,7 +45,7 @@ func findPlanted(in Input) []draft {
 }
 
 // plantedTopics are the words by which a declaration speaks of commands in files.
-var plantedTopics = []string{"install", "installs", "installer", "hook", "hooks", "husky", "postinstall", "prepare", "scripts", "curl", "wget", "download", "downloads", "bootstrap"}
+var plantedTopics = []string{"install", "installs", "installer", "hook", "hooks", "husky", "postinstall", "prepare", "scripts", "curl", "wget", "download", "downloads", "bootstrap", "registry", "registries", "mirror", "mirrors", "publish", "publishes", "overrides"}
 
 // rewrites reports whether a file was read by the same capability before it was written.
 func (in Input) rewrites(e profile.Effect) bool {
