@@ -123,6 +123,8 @@ func (f *Form) own(n *node) (found []candidate) {
 				words = all // what is in quotes is a part of them
 			} else if plain := plainJSON(n.name, description); plain != "" {
 				words = append(words, plain)
+			} else if f.taught(n).json {
+				words = append(words, anObject, aList)
 			}
 		}
 		found = append(found, f.values(words, n.name, candidate{source: ofDescription})...)

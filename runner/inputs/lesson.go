@@ -44,6 +44,8 @@ type traits struct {
 	web int
 	// letters: a name may have only letters, digits and underscores.
 	letters bool
+	// json: the text must be JSON.
+	json bool
 }
 
 const (
@@ -73,6 +75,9 @@ var (
 // lettersOnly matches errors that ask for an identifier: made-up names have hyphens.
 var lettersOnly = lazyregexp.New(`(?i)\b(?:letters?|alphanumerics?|digits|numbers)\b[^.\n]{0,60}\bunderscores?\b|\b(?:starts?|begins?) with (?:a|an) (?:letter|underscore)\b|` +
 	`\b(?:valid|legal|invalid|illegal) identifier\b|\bno (?:hyphens|dashes)\b`)
+
+// notJSON matches errors about a text that must be JSON.
+var notJSON = lazyregexp.New(`(?i)\b(?:not (?:a )?(?:valid )?JSON|(?:in|mal)(?:valid|formed) JSON|JSON ?DecodeError|(?:be|as) (?:valid )?JSON|(?:parse|parsing|decode) (?:the )?(?:\w+ (?:as )?)?JSON|JSON\.parse)\b|\bis not valid JSON|Unexpected token .{1,24} in JSON`)
 
 // endsWith matches errors that ask for a file name by its extension.
 var endsWith = lazyregexp.New(`(?i)\bend(?:s|ing)? (?:in|with)\b|\bextensions?\b`)
@@ -209,6 +214,7 @@ func (l *lesson) note(said string) {
 	case notFile.MatchString(said), len(l.endings) > 0:
 		l.file, l.folder = true, false
 	}
+	l.json = l.json || notJSON.MatchString(said)
 }
 
 // offersFor returns the values that an error offers in place of one: for a number also

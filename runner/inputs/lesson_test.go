@@ -22,6 +22,7 @@ func TestRefusalsAreLessons(t *testing.T) {
 		"unsaid":     {"list_files", "path", "%s is outside of the root", "/srv/notes/marlow-files"},
 		"a start":    {"call", "endpoint", `endpoint must begin with "notes:" (got "%s")`, "notes:c0.pages.example.net/notes"},
 		"a prefix":   {"show", "project", `Invalid project "%s": it starts with prj_`, "prj_A"},
+		"JSON":       {"lint", "manifest", "'manifest' is not JSON: JSONDecodeError", `{\"name\":\"note\"}`},
 		"loaded":     {"describe", "dataset", `Error: Unknown dataset "%s". Loaded: ds1, ds2`, "ds1"},
 		"columns":    {"group_by", "by", `Error: No column "%s". Columns: Shopping list, price`, "Shopping list"},
 		"a folder":   {"create_backup", "folder", "folder must be an existing folder", "/home/audit/marlow-files"},

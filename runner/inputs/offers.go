@@ -131,12 +131,15 @@ func plainJSON(name, description string) string {
 	named := split(name)
 	switch {
 	case ofList.MatchString(description):
-		return `[{"name":"note"}]`
+		return aList
 	case asJSON.MatchString(description), len(named) > 1 && named[len(named)-1] == "json":
-		return `{"name":"note"}`
+		return anObject
 	}
 	return ""
 }
+
+// Texts that are JSON.
+const anObject, aList = `{"name":"note"}`, `[{"name":"note"}]`
 
 // named returns the values that the text of an error offers.
 func named(text string) []string {

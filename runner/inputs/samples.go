@@ -90,7 +90,8 @@ var inBase64 = lazyregexp.New(`(?i)\b(?:(?:in|as) base-?64|base-?64[- ]encoded|b
 // sample returns a text in the notation that a place asks for.
 func (f *Form) sample(n *node) (string, bool) {
 	names := split(n.name)
-	if has(names, []string{"base64", "b64"}) || inBase64.MatchString(said(n)) {
+	free := len(names) > 0 && generic[names[len(names)-1]]
+	if has(names, baseWords) || inBase64.MatchString(said(n)) || free && has(f.about, baseWords) {
 		if content, ok := f.content(n); ok {
 			return base64.StdEncoding.EncodeToString(content), true
 		}
@@ -108,7 +109,7 @@ func (f *Form) sample(n *node) (string, bool) {
 	if query, ok := f.cypher(names, described); ok {
 		return query, true
 	}
-	if len(names) == 0 || !generic[names[len(names)-1]] {
+	if !free {
 		return "", false
 	}
 	if has(names, []string{"manifest", "manifests"}) && has(slices.Concat(described, f.about), manifest.words) {
@@ -120,12 +121,18 @@ func (f *Form) sample(n *node) (string, bool) {
 	return valueFor(f.about, samples)
 }
 
-// content returns a planted file in the format that a place asks for.
+// baseWords mark places for a value in base64, pictures those for a picture.
+var baseWords, pictures = []string{"base64", "b64"}, []string{"image", "images", "picture", "pictures", "photo", "photos", "screenshot"}
+
+// content returns a planted file in the format that a place, or the name of its tool, asks for.
 func (f *Form) content(n *node) ([]byte, bool) {
 	for _, ending := range f.endingsOf(n) {
 		if found := Document(ending); found != nil {
 			return found, true
 		}
+	}
+	if has(f.about, pictures) {
+		return Document("png"), true
 	}
 	return nil, false
 }

@@ -76,3 +76,12 @@ func TestFilesInBase64(t *testing.T) {
 		}
 	}
 }
+
+// A tool for pictures in base64 gets one.
+func TestPictureInBase64(t *testing.T) {
+	f := NewForm(json.RawMessage(`{"properties":{"data":{"type":"string","minLength":32}},"required":["data"]}`), Options{About: "image_info_base64"})
+	c, _ := f.Next(nil, Mark{})
+	if !strings.Contains(string(c.Arguments), base64.StdEncoding.EncodeToString(Document("png"))[:32]) {
+		t.Errorf("%s", c.Arguments)
+	}
+}
