@@ -122,8 +122,9 @@ const openProject = "src/app"
 const commonRevision = "2025-06-18"
 
 // atHome prepares the launch that calls everything once, by a client in a terminal in America with a project of the
-// user's open, on an afternoon in the middle of a month, or when the dates and hours in the server's code say. In other launches, the client's root is a temporary
-// directory, and the revision of MCP the newest or the oldest. The client ends the server while its stdin is still open.
+// user's open, on an afternoon in the middle of a month, or when the dates and hours in the server's code say. In other
+// launches, the client's root is a temporary directory, and the revision of MCP the newest or the oldest. The client ends
+// the server while its stdin is still open.
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision

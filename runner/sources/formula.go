@@ -8,20 +8,24 @@ import (
 )
 
 // formula is a number that a program computes from the date. fine is set if it depends on minutes, and dated if it
-// depends on the date at all.
+// depends on the date at all. size counts its operands.
 type formula struct {
 	at          func(time.Time) float64
 	fine, dated bool
+	size        int
 }
 
+// maxOperands bounds a formula: a hostile program may add a name to itself again and again.
+const maxOperands = 32
+
 // constant returns a number as a formula.
-func constant(n float64) formula { return formula{at: func(time.Time) float64 { return n }} }
+func constant(n float64) formula { return formula{at: func(time.Time) float64 { return n }, size: 1} }
 
 // then returns a formula that is computed from two others.
 func (f formula) then(g formula, compute func(a, b float64) float64) formula {
 	return formula{
 		at:   func(t time.Time) float64 { return compute(f.at(t), g.at(t)) },
-		fine: f.fine || g.fine, dated: f.dated || g.dated,
+		fine: f.fine || g.fine, dated: f.dated || g.dated, size: f.size + g.size,
 	}
 }
 
@@ -71,6 +75,7 @@ func (r *reader) joined(operand func() (formula, bool), operators map[string]fun
 		var g formula
 		if g, ok = operand(); ok {
 			f = f.then(g, compute)
+			ok = f.size <= maxOperands
 		}
 	}
 	return f, ok
@@ -160,7 +165,7 @@ func (r *reader) chain() (f formula, ok bool) {
 // ofDate returns a part of the date as a formula.
 func ofDate(part string) formula {
 	of := partsOf[part]
-	return formula{at: func(t time.Time) float64 { return of(t) }, fine: part == "minute", dated: true}
+	return formula{at: func(t time.Time) float64 { return of(t) }, fine: part == "minute", dated: true, size: 1}
 }
 
 // maxBrackets bounds what is skipped in brackets, in tokens.

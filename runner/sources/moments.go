@@ -47,23 +47,27 @@ func (m Moments) Next(after time.Time) (at time.Time, found bool) {
 	if !found {
 		at = after
 	}
-	from := at
+	from, left := at, maxTrials
 	var together []condition
 	for _, c := range m.conditions {
-		if then, ok := when(append(together, c), from); ok {
+		if then, ok := when(append(together, c), from, &left); ok {
 			together, at, found = append(together, c), then, true
 		}
 	}
 	return at, found
 }
 
-// when returns the first time from some time on at which all conditions hold, if they do at all.
-func when(all []condition, from time.Time) (at time.Time, ok bool) {
+// maxTrials bounds how often conditions are computed: a second's work.
+const maxTrials = 4_000_000
+
+// when returns the first time from some time on at which all conditions hold; false if they do not, or not within what is
+// left of the trials.
+func when(all []condition, from time.Time, left *int) (at time.Time, ok bool) {
 	coarse := func(c condition) bool { return !c.fine() }
 	hold := func(at time.Time, of func(condition) bool) bool {
-		return !slices.ContainsFunc(all, func(c condition) bool { return of(c) && !c.holds(at) })
+		return !slices.ContainsFunc(all, func(c condition) bool { *left--; return of(c) && !c.holds(at) })
 	}
-	for at = from; at.Before(from.Add(farthest)); at = at.Truncate(time.Hour).Add(time.Hour) {
+	for at = from; at.Before(from.Add(farthest)) && *left > 0; at = at.Truncate(time.Hour).Add(time.Hour) {
 		if !hold(at, coarse) {
 			continue
 		}

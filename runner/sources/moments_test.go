@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -58,6 +59,14 @@ func TestMoments(t *testing.T) {
 		if got := at.Format("2006-01-02 15:04 Mon"); !found || got != want {
 			t.Errorf("%s: %s, want %s", program, got, want)
 		}
+	}
+}
+
+// TestHostileMoments: a program that adds a name to itself, and asks for what is never true, is read to its end.
+func TestHostileMoments(t *testing.T) {
+	program := "let a = new Date().getHours();" + strings.Repeat("a = a + a;", 1000) + strings.Repeat("if (a === 99) go(); if (d.getDay() === 9) go();", 1000)
+	if at, found := next(program, false); found {
+		t.Errorf("%v", at)
 	}
 }
 
