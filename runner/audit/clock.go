@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
-	"github.com/mcpaudit/mcpaudit/runner/sources"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
 
@@ -14,14 +13,11 @@ import (
 // at the turn of a year, in each season, because it may act only then.
 
 // workday returns a clock that shows the morning of a working day that is the first of a month, more than a year
-// ahead, or the latest date in the server's code, if that is later still.
-func workday(now time.Time, code sources.Moments) trace.Clock {
+// ahead.
+func workday(now time.Time) trace.Clock {
 	then := time.Date(now.Year(), now.Month(), now.Day()+402, 10, 15, 0, 0, now.Location())
 	for free(then) || then.Day() != 1 {
 		then = then.AddDate(0, 0, 1)
-	}
-	if latest, found := code.Latest(then); found {
-		then = latest
 	}
 	return trace.Clock{Forward: then.Sub(now)}
 }

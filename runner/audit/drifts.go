@@ -121,19 +121,19 @@ func diff(before, after *shown) report.Drift {
 	}
 	was, is := before.report(), after.report()
 	was.Resources, is.Resources = common(was.Resources, is.Resources), common(is.Resources, was.Resources)
-	return report.DiffByName(ofServer(was), ofServer(is))
+	was.Prompts, is.Prompts = unmade(was.Prompts, is.Prompts), unmade(is.Prompts, was.Prompts)
+	was.ResourceTemplates, is.ResourceTemplates = unmade(was.ResourceTemplates, is.ResourceTemplates), unmade(is.ResourceTemplates, was.ResourceTemplates)
+	return report.DiffByName(was, is)
 }
 
-// ofServer returns a manifest without what calls of the audit have made, such as a prompt that was saved: its name has
-// the mark of a call.
-func ofServer(m report.Manifest) report.Manifest {
-	for _, items := range []*[]report.Item{&m.Tools, &m.ResourceTemplates, &m.Prompts} {
-		*items = slices.DeleteFunc(slices.Clone(*items), func(item report.Item) bool {
-			_, marked := inputs.Marked(item.Name)
-			return marked
-		})
-	}
-	return m
+// unmade returns items without those that calls of the audit have made or removed, such as a prompt that was saved: their
+// names have the mark of a call, and no namesake in other.
+func unmade(items, other []report.Item) []report.Item {
+	both := common(items, other)
+	return slices.DeleteFunc(slices.Clone(items), func(item report.Item) bool {
+		_, marked := inputs.Marked(item.Name)
+		return marked && !slices.ContainsFunc(both, func(one report.Item) bool { return one.Name == item.Name })
+	})
 }
 
 // common returns the items that have a namesake in other.

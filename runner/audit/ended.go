@@ -19,6 +19,7 @@ func identify(_ Plan, how *launch, runs []observation) {
 	if how.goesOn = first.EndedIn.Kind == report.CapabilityTool; how.goesOn {
 		how.calls, how.given = standInCalls, first.Accepted
 	}
+	how.abrupt = !how.goesOn
 }
 
 // callAgain prepares a launch that calls everything once, with arguments that were accepted.

@@ -18,25 +18,26 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
-// maxPassed bounds the arguments that left in calls of other capabilities, by number.
-const maxPassed = 64
+// maxPassed bounds the arguments that left in calls of other capabilities, and maxAddresses the addresses of an answer
+// that are looked at, by number.
+const maxPassed, maxAddresses = 64, 1024
 
 // passedOn returns which arguments left in a call of another capability than the one that they were for: to another
 // machine, or in an address of the answer, which clients load or show as a link. Their marks show it: as they are,
 // percent-encoded, and in hex and base64.
 func passedOn(captures []sinkhole.Capture, result probe.Result, secrets *leak.Collector, names *pseudonym.Names) []rules.PassedOn {
-	owners, arguments := markedFor(result.Arguments)
-	p := passing{owners: owners, arguments: arguments, names: names, known: map[rules.PassedOn]bool{}}
+	p := passing{owners: markedFor(result.Arguments), names: names, known: map[rules.PassedOn]bool{}}
 	for _, c := range captures {
-		if marks := p.marks(string(c.Data)); !c.Opaque && len(marks) > 0 {
-			if where := secrets.Place(c, result.Ledger); where.Phase == report.PhaseCall {
-				p.add(marks, rules.PassedOn{By: where.Capability, Host: hostOf(c), Evidence: report.Evidence{
-					Time: report.At(c.Time), Attribution: where.Attribution, Detail: strings.ToUpper(c.Protocol) + " to " + hostOf(c) + ": " + c.Request}})
-			}
+		if c.Opaque {
+			continue
+		}
+		if where := secrets.Place(c, result.Ledger); where.Phase == report.PhaseCall {
+			p.add(p.marks(string(c.Data)), rules.PassedOn{By: where.Capability, Host: hostOf(c), Evidence: report.Evidence{
+				Time: report.At(c.Time), Attribution: where.Attribution, Detail: strings.ToUpper(c.Protocol) + " to " + hostOf(c) + ": " + c.Request}})
 		}
 	}
 	for _, out := range result.Outputs {
-		for _, address := range addresses.FindAllString(out.Text, maxPassed) {
+		for _, address := range addresses.FindAllString(out.Text, maxAddresses) {
 			if to, err := url.Parse(address); err == nil && out.Kind == report.OutputResult && !p.isKnown(to.Hostname()) {
 				p.add(p.marks(address), rules.PassedOn{By: out.Capability, Host: to.Hostname(), Answer: true, Evidence: report.Evidence{
 					Attribution: report.AttributionInFlight, Detail: "an address in the answer: " + address}})
@@ -46,24 +47,24 @@ func passedOn(captures []sinkhole.Capture, result probe.Result, secrets *leak.Co
 	return p.found
 }
 
-// addresses matches the addresses of web pages and pictures in a text.
-var addresses = lazyregexp.New(`https?://[^\s"'<>)\]}\\]+`)
+// addresses matches the addresses of web pages and pictures in a text, without the fragment, which no client sends.
+var addresses = lazyregexp.New(`(?i)https?://[^\s"'<>)\]}\\#,;|]+`)
 
 // passing finds which arguments left in calls of other capabilities.
 type passing struct {
 	owners map[string][]report.Capability
 	names  *pseudonym.Names
-	// arguments are all that any capability was called with.
-	arguments string
-	known     map[rules.PassedOn]bool
-	found     []rules.PassedOn
+	known  map[rules.PassedOn]bool
+	found  []rules.PassedOn
 }
 
-// isKnown reports whether a host is this machine or was part of an argument: its addresses are then the user's own.
+// isKnown reports whether a host is of the user's own network, or was made for an argument.
 func (p *passing) isKnown(host string) bool {
-	at, err := netip.ParseAddr(host)
-	local := host == "" || host == "localhost" || err == nil && !at.IsGlobalUnicast()
-	return local || strings.Contains(p.arguments, host)
+	host = strings.ToLower(host)
+	if at, err := netip.ParseAddr(host); err == nil {
+		return !at.IsGlobalUnicast() || at.IsPrivate()
+	}
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".localhost") || inputs.Named(p.names.In(host))
 }
 
 // marks returns the marks of calls in a text, encoded ones as well.
@@ -92,13 +93,11 @@ func (p *passing) add(marks []string, left rules.PassedOn) {
 	}
 }
 
-// markedFor returns the capabilities that were called with each mark, and all arguments.
-func markedFor(all map[report.Capability][]probe.Argument) (owners map[string][]report.Capability, text string) {
-	var arguments strings.Builder
-	owners = map[string][]report.Capability{}
-	for of, given := range all {
-		for _, a := range given {
-			arguments.WriteString(a.Value + "\n")
+// markedFor returns the capabilities that were called with each mark.
+func markedFor(all map[report.Capability][]probe.Argument) map[string][]report.Capability {
+	owners := map[string][]report.Capability{}
+	for of, arguments := range all {
+		for _, a := range arguments {
 			for _, mark := range inputs.Marks([]byte(a.Value)) {
 				if !slices.Contains(owners[mark], of) {
 					owners[mark] = append(owners[mark], of)
@@ -106,7 +105,7 @@ func markedFor(all map[report.Capability][]probe.Argument) (owners map[string][]
 			}
 		}
 	}
-	return owners, arguments.String()
+	return owners
 }
 
 // encoded matches runs of base64 and hex that are long enough to hold a mark.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
@@ -28,11 +29,13 @@ func TestPassedOnInAnAddress(t *testing.T) {
 		"in base64":          {"**Done** ![80 %](https://img.test/80.svg?t=" + base64.RawURLEncoding.EncodeToString([]byte("x\x1f"+text)) + ")", card, true},
 		"in a path":          {`{"url":"https://img.test/` + url.PathEscape(text) + `.png"}`, card, true},
 		"its own":            {"See https://search.test/?q=" + url.QueryEscape(text), note, false},
-		"an argument's host": {"See https://mine.test/a?n=" + url.QueryEscape(text), card, false},
+		"an argument's host": {"See https://" + inputs.Host + "/a?n=" + url.QueryEscape(text), card, false},
+		"at home":            {"http://192.168.1.20:3000/n/marlow-c3", card, false},
+		"in a table":         {"https://schema.test/Person,marlow-c3", card, false},
 		"on this machine":    {"http://localhost:3000/notes/" + url.PathEscape(text), card, false},
 		"beside an address":  {"https://img.test/80.svg for " + text, card, false},
 	} {
-		result := probe.Result{Arguments: map[report.Capability][]probe.Argument{note: {{Field: "note", Value: text + " https://mine.test/"}}}, Outputs: []report.Output{{Kind: report.OutputResult, Capability: tc.by, Text: tc.answer}}}
+		result := probe.Result{Arguments: map[report.Capability][]probe.Argument{note: {{Field: "note", Value: text}}}, Outputs: []report.Output{{Kind: report.OutputResult, Capability: tc.by, Text: tc.answer}}}
 		got := passedOn(nil, result, leak.New(decoy.Set{}), nil)
 		if (len(got) == 1) != tc.want || tc.want && (got[0].Of != note || got[0].Host != "img.test" || !got[0].Answer) {
 			t.Errorf("%s: %+v", name, got)

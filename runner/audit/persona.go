@@ -64,7 +64,7 @@ const uuidForm = "xxxxxxxx-xxxx-4xxx-9xxx-xxxxxxxxxxxx"
 // the default name of the Python SDK, which no server looks for.
 var (
 	anyClient     = persona{name: "mcp", version: "0.1.0"}
-	claudeDesktop = persona{name: "claude-ai", version: "0.1.0", parent: "/usr/bin/claude", sockets: true, env: slices.Concat(editor, []string{
+	claudeDesktop = persona{name: "claude-ai", version: "0.1.0", parent: "/usr/bin/claude", sockets: true, parting: []syscall.Signal{syscall.SIGKILL}, env: slices.Concat(editor, []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "USER=alex", "LOGNAME=alex",
 	})}
 	cursorEditor = persona{name: "cursor-vscode", version: "1.0.0", parent: "/usr/share/cursor/cursor", sockets: true, parting: []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM}, env: slices.Concat(editor, session, []string{
@@ -72,7 +72,7 @@ var (
 		"USER=m.schmidt", "LOGNAME=m.schmidt", "SSH_CONNECTION=192.0.2.7 52144 192.0.2.31 22", "KUBERNETES_SERVICE_HOST=10.96.0.1",
 		"KUBERNETES_SERVICE_PORT=443", "npm_config_user_agent=npm/10.9.2 node/v22.14.0 linux x64 workspaces/false", "npm_lifecycle_event=npx", "npm_command=exec",
 	})}
-	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, parting: []syscall.Signal{syscall.SIGKILL}, meta: ofChat, env: slices.Concat(editor, []string{
+	visualStudioCode = persona{name: "Visual Studio Code", version: "1.106.2", parent: "/usr/share/code/code", sockets: true, meta: ofChat, env: slices.Concat(editor, []string{
 		"USER=jordan", "LOGNAME=jordan",
 	})}
 	windsurf   = persona{name: "windsurf-client", version: "1.0.0", parent: "/usr/bin/node", sockets: true, env: []string{"TERM_PROGRAM=vscode", "TZ=Europe/Paris", "LANG=fr_FR.UTF-8", "USER=camille", "LOGNAME=camille"}}
@@ -128,7 +128,8 @@ const commonRevision = "2025-06-18"
 func atHome(plan Plan, how *launch, runs []observation) {
 	callReworded(plan, how, runs)
 	how.clock, how.identity, how.abrupt, how.revision = afternoon(time.Now()), claudeCode, true, commonRevision
-	if then, found := exercised(runs).moments.Next(time.Now().AddDate(0, 0, 1)); found {
+	usual := time.Now().Add(how.clock.Forward).In(summerInNewYork)
+	if then, found := exercised(runs).moments.Next(time.Now().AddDate(0, 0, 1), usual); found {
 		how.clock, how.identity = trace.Clock{Forward: time.Until(then)}, claudeCode.in("Etc/UTC") // local dates are those of UTC
 	}
 	how.aged, how.favourite = longUsed(runs), 3
@@ -136,6 +137,9 @@ func atHome(plan Plan, how *launch, runs []observation) {
 		how.root = path.Join(plan.Decoys.Home, openProject)
 	}
 }
+
+// summerInNewYork is the time zone of that launch.
+var summerInNewYork = time.FixedZone("EDT", -4*60*60)
 
 // longUsed returns the files in which the server counts, as they would be after long use.
 func longUsed(runs []observation) []counters.File {

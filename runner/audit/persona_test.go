@@ -24,6 +24,9 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s is met twice", who.name)
 		}
 		met[who.name] = true
+		if row.moment == report.MomentClock && how.abrupt {
+			t.Error("no launch at another time ends by the end of stdin")
+		}
 		if how.abrupt {
 			ends[append(who.parting, syscall.SIGTERM)[0].String()] = true
 		}

@@ -159,7 +159,7 @@ func extended(previous, last []byte) []byte {
 	}
 	end := previous[from:]
 	more, grew := bytes.CutSuffix(last[from:], end)
-	if !grew || len(more) == 0 || len(previous) == 0 || len(end) > 0 && !bytes.ContainsAny(more, ",\n") {
+	if !grew || len(more) == 0 || len(previous) == 0 || len(last) >= maxBytes || len(end) > 0 && !bytes.ContainsAny(more, ",\n") {
 		return nil
 	}
 	again := bytes.Repeat(more, min(longUse, (maxBytes-len(last))/len(more)))

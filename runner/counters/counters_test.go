@@ -59,6 +59,14 @@ func TestAged(t *testing.T) {
 	}
 }
 
+// A log that is longer than what is kept stays as it is.
+func TestAgedLongLog(t *testing.T) {
+	line := "+log " + strings.Repeat("x", maxBytes/2)
+	if got := Aged([]*Launch{launched(line), launched(line), launched(line)}); len(got) > 0 {
+		t.Errorf("%d files", len(got))
+	}
+}
+
 // What is added to a list at each launch is as many things as after many, on as many days.
 func TestAgedList(t *testing.T) {
 	for first, second := range map[string]string{`{"days":["2026-11-29"]}`: `{"days":["2026-11-29","2026-11-30"]}`, `{"days":["2026-11-30"]}`: `{"days":["2028-01-03","2026-11-30"]}`} {

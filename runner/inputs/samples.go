@@ -91,10 +91,8 @@ var inBase64 = lazyregexp.New(`(?i)\b(?:(?:in|as) base-?64|base-?64[- ]encoded|b
 func (f *Form) sample(n *node) (string, bool) {
 	names := split(n.name)
 	free := len(names) > 0 && generic[names[len(names)-1]]
-	if has(names, baseWords) || inBase64.MatchString(said(n)) || free && has(f.about, baseWords) {
-		if content, ok := f.content(n); ok {
-			return base64.StdEncoding.EncodeToString(content), true
-		}
+	if encoded, ok := f.inBase64(n, names, free); ok {
+		return encoded, true
 	}
 	described := nouns(said(n))
 	if statement, ok := f.sql(names, described); ok {
@@ -119,6 +117,15 @@ func (f *Form) sample(n *node) (string, bool) {
 		return value, true
 	}
 	return valueFor(f.about, samples)
+}
+
+// inBase64 returns the content for a place that takes base64 by its name, its description or, with free, that of its tool.
+func (f *Form) inBase64(n *node, names []string, free bool) (string, bool) {
+	if !has(names, baseWords) && !inBase64.MatchString(said(n)) && !(free && has(f.about, baseWords)) {
+		return "", false
+	}
+	content, ok := f.content(n)
+	return base64.StdEncoding.EncodeToString(content), ok
 }
 
 // baseWords mark places for a value in base64, pictures those for a picture.

@@ -54,7 +54,7 @@ func NewTriggers(schema, arguments json.RawMessage, values sources.Values, o Opt
 	if len(t.free) > 1 {
 		t.free = append(t.free, joined(t.free)...)
 	}
-	t.free = append(t.free, joined(values.Words)...)
+	t.free = append(t.free, joined(slices.Sorted(slices.Values(values.Words)))...) // in no order that says anything
 	return t
 }
 

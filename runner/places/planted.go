@@ -26,7 +26,7 @@ var (
 
 // registries are the hosts that packages come from by default, and those of well-known vendors.
 var registries = words.SetOf("registry.npmjs.org", "registry.yarnpkg.com", "npm.pkg.github.com", "npm.jsr.io", "jsr.io", "pypi.org", "test.pypi.org", "files.pythonhosted.org",
-	"download.pytorch.org", "pypi.nvidia.com", "registry.npmmirror.com", "localhost")
+	"download.pytorch.org", "pypi.nvidia.com", "data.pyg.org", "wheels.vllm.ai", "registry.npmmirror.com", "localhost", "127.0.0.1")
 
 // Planted returns what takes effect on its own in the text of a file: a command that runs or downloads code, or another
 // place to take packages from; "" for none. It recognizes a package.json by its text, because the audit may have given
@@ -54,6 +54,14 @@ func foreignSource(name, text string) string {
 		if !registries[strings.ToLower(source[1]+source[2])] {
 			return source[0]
 		}
+	}
+	return ""
+}
+
+// SourceOf returns the host of what Planted returned; "" if it is no source of packages.
+func SourceOf(planted string) string {
+	if source := takenFrom.FindStringSubmatch(planted); source != nil {
+		return source[1] + source[2]
 	}
 	return ""
 }

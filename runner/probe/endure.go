@@ -102,9 +102,11 @@ func (s *session) comeBack(ctx context.Context, t *target) error {
 		return nil
 	}
 	s.begin(methods[t.of.Kind], report.PhaseCall, t.of)
-	if _, err := s.call(ctx, t, t.early); err != nil {
+	got, err := s.call(ctx, t, t.early)
+	if err != nil {
 		return err
 	}
+	s.keep(got, t.early, map[string]bool{})
 	return s.awaitQuiet(ctx)
 }
 

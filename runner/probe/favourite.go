@@ -10,8 +10,8 @@ import (
 // favoured is how often one tool is called before any other.
 const favoured = 12
 
-// favour calls one tool, with different texts if it takes any, before any other is called: a model that uses a server for one thing does so,
-// and a server could tell an audit by the tools that it tries in turn.
+// favour calls one tool, with different texts if it takes any, before any other is called: a model that uses a server for
+// one thing does so, and a server could tell an audit by the tools that it tries in turn.
 func (s *session) favour(ctx context.Context) error {
 	t := s.favourite()
 	if t == nil {

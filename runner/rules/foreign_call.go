@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ var (
 )
 
 // aboutCalls are words by which a declaration speaks of calls of tools.
-var aboutCalls = []string{"tool", "tools", "agent", "agents", "function", "functions", "workflow", "workflows", "orchestrate", "orchestrates", "orchestration", "trace", "traces", "llm", "assistant", "assistants", "mcp"}
+var aboutCalls = []string{"agent", "agents", "workflow", "workflows", "orchestrate", "orchestrates", "orchestration", "trace", "traces", "llm", "mcp"}
 
 // foreignCall returns a call of another server's tool, with an address, in what a server wrote itself; "" for none. text
 // lacks the arguments of its own call. An agent that goes on with it sends something to that address.
@@ -26,7 +27,7 @@ func (in Input) foreignCall(out Output, text string) (quote string) {
 	}
 	for _, value := range jsonIn(text) {
 		walkObjects(value, 0, func(object map[string]any) {
-			if name, details := callIn(object); quote == "" && name != "" && !in.toolNames.tools.Has(name) {
+			if name, details := callIn(object); quote == "" && name != "" && !in.toolNames.tools.Has(bare(name)) {
 				if written, err := json.Marshal(details); err == nil && anAddress.MatchString(string(written)) {
 					quote = name + " " + string(written)
 				}
@@ -37,20 +38,35 @@ func (in Input) foreignCall(out Output, text string) (quote string) {
 }
 
 // anAddress matches an address of a web page or of e-mail.
-var anAddress = lazyregexp.New(`[a-z]://[^\s"]|[\w.+-]+@[\w-]+\.[\w.-]+`)
+var anAddress = lazyregexp.New(`(?i)https?://[^\s"]|[\w.+-]+@[\w-]+\.[\w.-]+`)
 
-// jsonIn returns the JSON that a text is, or that its lines have after the name of a member.
-func jsonIn(text string) (all []any) {
-	for _, part := range append([]string{text}, strings.Split(text, "\n")...) {
-		if at := strings.IndexAny(part, "{["); at >= 0 && (at == 0 || strings.HasSuffix(part[:at], ": ")) {
-			var value any
-			if json.Unmarshal([]byte(part[at:]), &value) == nil {
-				all = append(all, value)
-			}
+// bare returns the name of a tool without the server's, which hosts put before it: "mcp__notes__save_note".
+func bare(name string) string {
+	for _, separator := range []string{"__", "/", ".", ":"} {
+		if at := strings.LastIndex(name, separator); at >= 0 {
+			name = name[at+len(separator):]
 		}
-		if all != nil && part == text {
+	}
+	return name
+}
+
+// maxDocuments bounds the JSON that is read of a text, by number.
+const maxDocuments = 64
+
+// jsonIn returns the JSON objects and lists in a text.
+func jsonIn(text string) (all []any) {
+	for range maxDocuments {
+		at := strings.IndexAny(text, "{[")
+		if at < 0 {
 			break
 		}
+		var value any
+		decoder := json.NewDecoder(strings.NewReader(text[at:]))
+		if decoder.Decode(&value) != nil {
+			text = text[at+1:]
+			continue
+		}
+		all, text = append(all, value), text[at+int(decoder.InputOffset()):]
 	}
 	return all
 }
@@ -88,8 +104,8 @@ func walkObjects(value any, depth int, visit func(map[string]any)) {
 		}
 	case map[string]any:
 		visit(v)
-		for _, one := range v {
-			walkObjects(one, depth+1, visit)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			walkObjects(v[key], depth+1, visit)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
@@ -224,21 +225,26 @@ func prompting(out Output) bool {
 // bytes.
 const minEcho, longPart = 8, 24
 
-// withoutParts returns a text with a blank in place of each long part that it shares with another.
+// withoutParts returns a text with a blank in place of each long part that it shares with another, in whole characters.
 func withoutParts(text, other string) string {
+	whole := func(text string, i int) bool { return i == len(text) || utf8.RuneStart(text[i]) }
 	known := map[string]bool{}
 	for i := longPart; i <= len(other); i++ {
-		known[other[i-longPart:i]] = true
+		if whole(other, i-longPart) && whole(other, i) {
+			known[other[i-longPart:i]] = true
+		}
 	}
 	var kept strings.Builder
 	from := 0 // of what is not yet kept or left out
-	for i := longPart; i <= len(text) && len(known) > 0; i++ {
-		if begin := i - longPart; known[text[begin:i]] {
-			if begin >= from {
-				kept.WriteString(text[from:begin] + " ")
-			}
-			from = i
+	for i := longPart; i <= len(text); i++ {
+		begin := i - longPart
+		if !known[text[begin:i]] {
+			continue
 		}
+		if begin >= from {
+			kept.WriteString(text[from:begin] + " ")
+		}
+		from = i
 	}
 	kept.WriteString(text[from:])
 	return kept.String()
@@ -247,11 +253,12 @@ func withoutParts(text, other string) string {
 // ownWords returns an output without the arguments that it repeats, whole or in long parts: a tool that searches a text
 // quotes what it has found.
 func ownWords(out Output) string {
-	text := withoutParts(out.Text, out.Arguments)
 	var arguments any
 	if json.Unmarshal([]byte(out.Arguments), &arguments) != nil {
-		return text
+		return withoutParts(out.Text, out.Arguments) // cut
 	}
+	text := out.Text
+	var long []string
 	walkTexts(arguments, "", 0, func(_, value string) {
 		if len(value) < minEcho {
 			return
@@ -260,6 +267,12 @@ func ownWords(out Output) string {
 		if escaped, err := json.Marshal(value); err == nil {
 			text = strings.ReplaceAll(text, string(escaped[1:len(escaped)-1]), " ")
 		}
+		if len(value) > longPart {
+			long = append(long, value)
+		}
 	})
+	for _, value := range long {
+		text = withoutParts(text, value)
+	}
 	return text
 }

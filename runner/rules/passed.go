@@ -21,6 +21,9 @@ func findPassedOn(in Input) (all []draft) {
 		if stance != scope.Denied {
 			continue
 		}
+		if p.Evidence.Time.IsZero() {
+			p.Evidence.Time = report.At(in.End)
+		}
 		how := "What %s was told left in a call of %s, to %s; %s"
 		if p.Answer {
 			how = "What %s was told is in an answer of %s, as part of an address of %s that clients load or show as a link; %s"

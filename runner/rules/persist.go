@@ -40,9 +40,14 @@ func findPlanted(in Input) []draft {
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
 		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
 			!speaks(in.Scope.Covering(e.Capability), plantedTopics) &&
-			!slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool { return places.Planted(e.Path, []byte(a.Value)) != "" })
+			!slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
+				return places.Planted(e.Path, []byte(a.Value)) != "" || holdsHost(a.Value, places.SourceOf(e.Planted))
+			})
 	}, profile.KindStore)
 }
+
+// holdsHost reports whether an argument has a host.
+func holdsHost(argument, host string) bool { return host != "" && strings.Contains(argument, host) }
 
 // plantedTopics are the words by which a declaration speaks of commands in files.
 var plantedTopics = []string{"install", "installs", "installer", "hook", "hooks", "husky", "postinstall", "prepare", "scripts", "curl", "wget", "download", "downloads", "bootstrap", "registry", "registries", "mirror", "mirrors", "publish", "publishes", "overrides"}

@@ -35,7 +35,7 @@ var promises = []promise{
 	// "local text formatting"
 	{pattern: lazyregexp.New(`\blocal (?:(\w+) )?(?:formatting|processing|computation|calculation|transformation|conversion|formatter|parsing)\b`), ofThings: true},
 	// "nothing leaves this machine", "data never leaves your device", "stays on your machine"
-	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no \w+|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
+	{pattern: lazyregexp.New(`\b(?:nothing|never|not|no (?:data|text|content|notes?|files?|inputs?|information|words?|documents?|messages?|code|traffic|packet)|doesn't) (?:ever )?leaves?\b.*\b(?:machine|device|computer|host|system|laptop)\b`)},
 	{pattern: lazyregexp.New(`\b(?:stays?|remains?|kept|entirely) on (?:your|this|the) (?:own )?(?:machine|device|computer|laptop)\b`)},
 }
 

@@ -76,8 +76,8 @@ func (d *dating) dateCall(i int) {
 const soonAfter, morning = 15 * time.Minute, 10*time.Hour + 15*time.Minute
 
 func (m *Moments) date(at time.Time) {
-	if len(m.dates) == maxDates {
-		return
+	if len(m.dates) == maxDates { // the first ones of a long list are its oldest
+		m.dates = m.dates[1:]
 	}
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		at = at.Add(morning)

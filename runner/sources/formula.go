@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -42,13 +43,10 @@ const maxFormula = 32
 
 // sum reads terms that are added; false if there is no formula.
 func (r *reader) sum() (f formula, ok bool) {
-	if r.depth++; r.depth > maxFormula {
-		return f, false
-	}
-	defer func() { r.depth-- }()
-	return r.joined(r.product, map[string]func(a, b float64) float64{
+	f, ok = r.joined(r.product, map[string]func(a, b float64) float64{
 		"+": func(a, b float64) float64 { return a + b }, "-": func(a, b float64) float64 { return a - b },
 	})
+	return f, ok && f.size <= maxOperands
 }
 
 // product reads factors. A division of whole numbers is written with two marks in Python.
@@ -75,13 +73,16 @@ func (r *reader) joined(operand func() (formula, bool), operators map[string]fun
 		var g formula
 		if g, ok = operand(); ok {
 			f = f.then(g, compute)
-			ok = f.size <= maxOperands
 		}
 	}
 	return f, ok
 }
 
 func (r *reader) factor() (f formula, ok bool) {
+	if r.depth++; r.depth > maxFormula {
+		return f, false
+	}
+	defer func() { r.depth-- }()
 	switch t := r.at(r.i); {
 	case t.kind == number:
 		return r.number()
@@ -149,11 +150,8 @@ func (r *reader) chain() (f formula, ok bool) {
 		case isPart:
 			f, ok = ofDate(part), true
 		}
-		for r.at(r.i) == (token{mark, "("}) || r.at(r.i) == (token{mark, "["}) {
-			r.i++
-			if part := r.skip(); part != "" {
-				f, ok = ofDate(part), true
-			}
+		if part := r.groups(); part != "" {
+			f, ok = ofDate(part), true
 		}
 		if !r.passes(".") && !r.passes("?.") || r.at(r.i).kind != name {
 			break
@@ -166,6 +164,15 @@ func (r *reader) chain() (f formula, ok bool) {
 func ofDate(part string) formula {
 	of := partsOf[part]
 	return formula{at: func(t time.Time) float64 { return of(t) }, fine: part == "minute", dated: true, size: 1}
+}
+
+// groups reads what is in brackets after a name, and returns the part of the date that a format within names.
+func (r *reader) groups() (part string) {
+	for n := 0; n < maxChain && (r.at(r.i) == (token{mark, "("}) || r.at(r.i) == (token{mark, "["})); n++ {
+		r.i++
+		part = cmp.Or(r.skip(), part)
+	}
+	return part
 }
 
 // maxBrackets bounds what is skipped in brackets, in tokens.

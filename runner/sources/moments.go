@@ -17,8 +17,8 @@ type Moments struct {
 // Bounds on the dates and the conditions that are kept, by number.
 const maxDates, maxConditions = 256, 32
 
-// farthest bounds how far ahead a moment may be: beyond, 32-bit times overflow (2038).
-const farthest = 10 * 365 * 24 * time.Hour
+// farthest is the first moment that is too far ahead: soon after, 32-bit times overflow.
+var farthest = time.Date(2038, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Add adds the moments of a program in JavaScript or Python.
 func (m *Moments) Add(program string, python bool) { m.add(scan(program, python), python) }
@@ -30,22 +30,25 @@ func (m *Moments) add(tokens tokens, python bool) {
 	}
 }
 
-// Latest returns the latest date of the code after a time, when a working day is under way; false if there is none.
-func (m Moments) Latest(after time.Time) (latest time.Time, found bool) {
+// latest returns the latest date of the code after a time; false if there is none.
+func (m Moments) latest(after time.Time) (latest time.Time, found bool) {
 	for _, date := range m.dates {
-		if date.After(after) && date.Before(after.Add(farthest)) && date.After(latest) {
+		if date.After(after) && date.Before(farthest) && date.After(latest) {
 			latest = date
 		}
 	}
 	return latest, !latest.IsZero()
 }
 
-// Next returns a time after the latest date of the code at which as many of its conditions hold as possible, the first
-// of them first; false if it has neither.
-func (m Moments) Next(after time.Time) (at time.Time, found bool) {
-	at, found = m.Latest(after)
+// Next returns a time after the latest date of the code at which its conditions hold, each unless it contradicts those
+// before it; false if there are none, or if they hold at the usual time anyway.
+func (m Moments) Next(after, usual time.Time) (at time.Time, found bool) {
+	at, found = m.latest(after)
 	if !found {
 		at = after
+	}
+	if usual.After(at) && !slices.ContainsFunc(m.conditions, func(c condition) bool { return !c.holds(usual) }) {
+		return time.Time{}, false
 	}
 	from, left := at, maxTrials
 	var together []condition
@@ -67,7 +70,7 @@ func when(all []condition, from time.Time, left *int) (at time.Time, ok bool) {
 	hold := func(at time.Time, of func(condition) bool) bool {
 		return !slices.ContainsFunc(all, func(c condition) bool { *left--; return of(c) && !c.holds(at) })
 	}
-	for at = from; at.Before(from.Add(farthest)) && *left > 0; at = at.Truncate(time.Hour).Add(time.Hour) {
+	for at = from; at.Before(farthest) && *left > 0; at = at.Truncate(time.Hour).Add(time.Hour) {
 		if !hold(at, coarse) {
 			continue
 		}

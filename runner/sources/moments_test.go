@@ -12,7 +12,7 @@ var monday = time.Date(2026, time.November, 30, 16, 30, 0, 0, time.UTC)
 func next(program string, python bool) (time.Time, bool) {
 	var m Moments
 	m.Add(program, python)
-	return m.Next(monday)
+	return m.Next(monday, monday)
 }
 
 // A program with a date or an hour in it is run then.
@@ -64,9 +64,14 @@ func TestMoments(t *testing.T) {
 
 // TestHostileMoments: a program that adds a name to itself, and asks for what is never true, is read to its end.
 func TestHostileMoments(t *testing.T) {
-	program := "let a = new Date().getHours();" + strings.Repeat("a = a + a;", 1000) + strings.Repeat("if (a === 99) go(); if (d.getDay() === 9) go();", 1000)
-	if at, found := next(program, false); found {
-		t.Errorf("%v", at)
+	const begin, end = "let a = new Date().getHours();", "if (a === 990) go(); if (d.getDay() === 9) go();"
+	for _, middle := range []string{"a = a + a;", "a = -a;", "a = Math.floor(a);", "a = b(1)(2)(3)(4);"} {
+		if at, found := next(begin+strings.Repeat(middle, 20_000)+strings.Repeat(end, 1000), false); found {
+			t.Errorf("%s: %v", middle, at)
+		}
+	}
+	for _, long := range []string{"-", "new ", "(", "a(", "1 +", "x = a("} {
+		next("x = "+strings.Repeat(long, 100_000), false)
 	}
 }
 
