@@ -31,7 +31,8 @@ func passedOn(captures []sinkhole.Capture, result probe.Result, secrets *leak.Co
 		if c.Opaque {
 			continue
 		}
-		if where := secrets.Place(c, result.Ledger); where.Phase == report.PhaseCall {
+		// A request that may belong to another call says nothing.
+		if where := secrets.Place(c, result.Ledger); where.Phase == report.PhaseCall && where.Attribution != report.AttributionOverlap {
 			p.add(p.marks(string(c.Data)), rules.PassedOn{By: where.Capability, Host: hostOf(c), Evidence: report.Evidence{
 				Time: report.At(c.Time), Attribution: where.Attribution, Detail: strings.ToUpper(c.Protocol) + " to " + hostOf(c) + ": " + c.Request}})
 		}

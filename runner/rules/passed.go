@@ -18,8 +18,8 @@ type PassedOn struct {
 func findPassedOn(in Input) (all []draft) {
 	for _, p := range in.PassedOn {
 		stance, clause := in.Scope.Network(p.Of)
-		if stance != scope.Denied {
-			continue
+		if _, onlyHint := in.hintOnly(p.Of); onlyHint || stance != scope.Denied {
+			continue // openWorldHint says less: the server may name its service
 		}
 		if p.Evidence.Time.IsZero() {
 			p.Evidence.Time = report.At(in.End)
