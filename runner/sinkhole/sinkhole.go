@@ -2,9 +2,10 @@
 // everything that is sent is seen. It has three layers, each of use without the
 // next:
 //
-//	Close     every address of the world becomes one of the network namespace
-//	          itself: no packet can leave by any interface. Where nothing
-//	          listens a connection is refused, a datagram comes back.
+//	Close     every interface but the loopback goes down, and every address
+//	          of the world becomes one of the network namespace itself: no
+//	          packet can leave. Where nothing listens a connection is refused,
+//	          a datagram comes back.
 //	Redirect  connections and datagrams to any port go to the ports of a Server.
 //	Serve     answers them: every name resolves, HTTP gets plausible answers,
 //	          TLS is ended with certificates of an Authority that the server's
@@ -45,9 +46,15 @@ type family struct {
 	optional bool
 }
 
-// Close makes every address of the calling thread's network namespace local and
-// then verifies by a route lookup that it is. It fails closed: after an error the
-// caller must not start the server. Closing a closed namespace is no error.
+// Close takes all interfaces of the calling thread's network namespace down but
+// the loopback, makes every address local, and then verifies by a route lookup
+// that it is. It fails closed: after an error the caller must not start the
+// server. Closing a closed namespace is no error.
+//
+// The routes alone are not enough: a narrower route, such as that of a Pod's own
+// subnet, comes before them while the tables "local" and "main" are one (until
+// there is a rule of one's own, ip-rule(8)), and a socket that is bound to an
+// interface (socket(7), SO_BINDTODEVICE) takes none that leads to another.
 func Close() error {
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {
@@ -56,6 +63,10 @@ func Close() error {
 	if err := netlink.LinkSetUp(lo); err != nil {
 		return fmt.Errorf("bring the loopback interface up (needs NET_ADMIN): %w", err)
 	}
+	if err := takeDown(); err != nil {
+		return err
+	}
+	separate()
 	var refused []error
 	for _, f := range families() {
 		refused = append(refused, localise(lo, f))
@@ -66,6 +77,34 @@ func Close() error {
 		return errors.Join(append([]error{err}, refused...)...)
 	}
 	return nil
+}
+
+// takeDown takes all interfaces down but the loopback. Who has no NET_ADMIN cannot bring them up again.
+func takeDown() error {
+	links, err := netlink.LinkList()
+	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
+		return fmt.Errorf("list the interfaces: %w", err)
+	}
+	for _, link := range links {
+		is := link.Attrs()
+		if is.Flags&net.FlagLoopback != 0 || is.Flags&net.FlagUp == 0 {
+			continue
+		}
+		if err := netlink.LinkSetDown(link); err != nil {
+			return fmt.Errorf("take the interface %s down (needs NET_ADMIN): %w", is.Name, err)
+		}
+	}
+	return nil
+}
+
+// separate has the kernel look at the table "local" before "main", also for an interface that is added later and leads
+// nowhere: the tables are one until there is a rule, and stay apart when it is gone. A kernel without rules is left as it is.
+func separate() {
+	rule := netlink.NewRule()
+	rule.Priority, rule.Table, rule.Family = 32765, unix.RT_TABLE_MAIN, netlink.FAMILY_V4
+	if netlink.RuleAdd(rule) == nil {
+		_ = netlink.RuleDel(rule) // it says what the next one says
+	}
 }
 
 // Verify reports an error unless a lookup of an outside address says that it is

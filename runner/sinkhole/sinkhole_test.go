@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/vishvananda/netlink"
+
 	"github.com/mcpaudit/mcpaudit/runner/sinkhole"
 )
 
@@ -18,7 +20,7 @@ const inside = "SINKHOLE_TEST_INSIDE"
 
 // steps are the parts, by name.
 var steps = map[string]func() error{
-	"closed": checkClosed, "open": checkOpen, "twice": checkTwice,
+	"closed": checkClosed, "subnet": checkSubnet, "open": checkOpen, "twice": checkTwice,
 	"web": checkWeb, "rpc": checkRPC, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
 	"mail": checkMail, "databases": checkDatabases, "names": checkNames, "proxy": checkProxy, "answers": checkAnswers,
 	"streams": checkStreams, "neighbours": checkNeighbours,
@@ -54,6 +56,48 @@ func TestInside(t *testing.T) {
 			t.Logf("%s", out)
 		})
 	}
+}
+
+// checkSubnet: a namespace with an interface, as a Pod has, is closed for its own subnet and for sockets that are bound to
+// the interface, too.
+func checkSubnet() error {
+	const pod, partner = "pod0", "10.244.1.9:7"
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: pod}, PeerName: "pod1"}
+	address, err := netlink.ParseAddr("10.244.1.5/24")
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkAdd(veth); err != nil {
+		return err
+	}
+	peer, err := netlink.LinkByName("pod1")
+	if err != nil {
+		return err
+	}
+	route := &netlink.Route{LinkIndex: veth.Attrs().Index, Gw: net.IPv4(10, 244, 1, 1)}
+	if err := errors.Join(netlink.AddrAdd(veth, address), netlink.LinkSetUp(veth), netlink.LinkSetUp(peer), netlink.RouteAdd(route), sinkhole.Close()); err != nil {
+		return err
+	}
+	if _, err := net.Dial("tcp", partner); !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("dial %s: want connection refused, got: %w", partner, err)
+	}
+	bound := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		controlled := raw.Control(func(fd uintptr) { err = syscall.BindToDevice(int(fd), pod) })
+		return errors.Join(controlled, err)
+	}}
+	for _, to := range []string{partner, "93.184.216.34:80"} {
+		if conn, err := bound.Dial("udp", to); err == nil {
+			_, err = conn.Write([]byte("out"))
+			return fmt.Errorf("a socket that is bound to %s reaches %s: %w", pod, to, err)
+		}
+	}
+	if err := netlink.LinkSetUp(veth); err != nil { // as the command line adds one that leads nowhere
+		return err
+	}
+	if _, err := net.Dial("tcp", partner); !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("dial %s by an interface that was added: want connection refused, got: %w", partner, err)
+	}
+	return nil
 }
 
 // checkClosed: TCP is refused at once, UDP gets "port unreachable", and what the
