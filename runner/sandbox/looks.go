@@ -60,6 +60,7 @@ func addInterface() error {
 	// The table of neighbors (ARP) is only for show: a kernel may refuse it.
 	_ = netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, Family: netlink.FAMILY_V4, State: netlink.NUD_STALE,
 		IP: net.ParseIP(gateway), HardwareAddr: hardwareAddress(gatewayHardware)})
+	sinkhole.Separate() // what is sent to a neighbor of the interface is answered, too
 	return sinkhole.Verify()
 }
 

@@ -66,7 +66,6 @@ func Close() error {
 	if err := takeDown(); err != nil {
 		return err
 	}
-	separate()
 	var refused []error
 	for _, f := range families() {
 		refused = append(refused, localise(lo, f))
@@ -97,9 +96,10 @@ func takeDown() error {
 	return nil
 }
 
-// separate has the kernel look at the table "local" before "main", also for an interface that is added later and leads
-// nowhere: the tables are one until there is a rule, and stay apart when it is gone. A kernel without rules is left as it is.
-func separate() {
+// Separate has the kernel look at the table "local" before "main", for an interface that was added to a closed namespace
+// and leads nowhere: the tables are one until there is a rule, and stay apart when it is gone. Routes by a gateway have to
+// be added before. A kernel without rules is left as it is.
+func Separate() {
 	rule := netlink.NewRule()
 	rule.Priority, rule.Table, rule.Family = 32765, unix.RT_TABLE_MAIN, netlink.FAMILY_V4
 	if netlink.RuleAdd(rule) == nil {

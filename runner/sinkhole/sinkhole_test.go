@@ -94,6 +94,7 @@ func checkSubnet() error {
 	if err := netlink.LinkSetUp(veth); err != nil { // as the command line adds one that leads nowhere
 		return err
 	}
+	sinkhole.Separate()
 	if _, err := net.Dial("tcp", partner); !errors.Is(err, syscall.ECONNREFUSED) {
 		return fmt.Errorf("dial %s by an interface that was added: want connection refused, got: %w", partner, err)
 	}
