@@ -40,11 +40,23 @@ type conversation struct {
 	// secure is set inside TLS. host is the name in the handshake, or of the tunnel.
 	secure bool
 	host   string
+	// nested counts the tunnels and the TLS that it is in.
+	nested int
 }
 
 func newConversation(s *Server, f *flow, conn net.Conn, to netip.AddrPort) *conversation {
 	in := bufio.NewReader(conn)
 	return &conversation{server: s, flow: f, conn: &ahead{conn, in}, in: in, to: to}
+}
+
+// maxNested bounds tunnels and TLS within each other: each has buffers.
+const maxNested = 6
+
+// inside returns the conversation within a tunnel or TLS. What is nested too deep is only recorded.
+func (t *conversation) inside(conn net.Conn) *conversation {
+	inner := newConversation(t.server, t.flow, conn, t.to)
+	inner.nested = t.nested + 1
+	return inner
 }
 
 // ahead is a connection that is read through in, which has read ahead.
@@ -62,7 +74,7 @@ func (t *conversation) serve() {
 	if speak == nil {
 		speak = greetings[t.to.Port()]
 	}
-	if speak == nil {
+	if speak == nil || t.nested > maxNested {
 		speak = (*conversation).drain
 	}
 	speak(t)

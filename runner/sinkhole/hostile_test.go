@@ -1,6 +1,7 @@
 package sinkhole_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,65 @@ func checkHuge() error {
 		return fmt.Errorf("%d bytes of heap", memory.HeapInuse)
 	}
 	return nil
+}
+
+// checkEndless: a JSON message without an end takes no memory, and tunnels within tunnels end.
+func checkEndless() error {
+	h, err := open(true)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.forgetful = true
+	h.mu.Unlock()
+	conn, err := net.Dial("tcp", "93.184.216.34:9000")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // nobody waits for it
+	if _, err := io.WriteString(conn, `{"a":"`); err != nil {
+		return err
+	}
+	if _, err := io.Copy(conn, io.LimitReader(letters{}, 64<<20)); err != nil {
+		return err
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	if memory.HeapInuse > 32<<20 {
+		return fmt.Errorf("%d bytes of heap", memory.HeapInuse)
+	}
+	proxy, err := net.Dial("tcp", "93.184.216.34:3128")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = proxy.Close() }() // nobody waits for it
+	answers := bufio.NewReader(proxy)
+	for depth := range 32 {
+		_ = proxy.SetDeadline(time.Now().Add(2 * time.Second)) // a closed connection fails the read as well
+		if _, err := io.WriteString(proxy, "CONNECT inner.example:80 HTTP/1.1\r\nHost: inner.example:80\r\n\r\n"); err != nil {
+			return err
+		}
+		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+			if depth < 2 {
+				return fmt.Errorf("tunnel %d: %q, %w", depth, line, err)
+			}
+			return nil
+		}
+		if _, err := answers.ReadString('\n'); err != nil { // the empty line
+			return err
+		}
+	}
+	return errors.New("tunnels have no end")
+}
+
+// letters is text without an end.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
 }
 
 // checkGarbage: what is no message of any protocol is taken in, and the next is

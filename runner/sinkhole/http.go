@@ -290,7 +290,7 @@ func (t *conversation) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = below.Close() }() // whatever it says, nobody is there to hear it
 	// The conversation inside records by itself.
-	inside := newConversation(t.server, t.flow, below, t.to)
+	inside := t.inside(below)
 	host, port, err := net.SplitHostPort(r.Host)
 	if number, numberErr := strconv.ParseUint(port, 10, 16); err == nil && numberErr == nil {
 		inside.host, inside.to = host, netip.AddrPortFrom(t.to.Addr(), uint16(number))

@@ -22,9 +22,11 @@ func (t *conversation) messages() {
 	prefix := prefixOf(first)
 	t.flow.describe("json", "", "")
 	in := t.received()
-	values := json.NewDecoder(in)
+	bounded := &io.LimitedReader{R: in}
+	values := json.NewDecoder(bounded)
 	for {
 		t.wait(patience)
+		bounded.N = maxMessage
 		message := json.RawMessage(nil)
 		if prefix != nil {
 			message = prefix.read(in)

@@ -53,11 +53,13 @@ func (t *conversation) postgres() {
 	}
 }
 
-// maxStatements bounds the prepared statements of a session and the statements of a query.
+// maxStatements bounds the prepared statements of a session and the statements of a query, by number, and maxStatementName
+// the name of one, in bytes (PostgreSQL's NAMEDATALEN).
 // betweenQueries is how long the next query may take: clients keep sessions open.
 const (
-	maxStatements  = 256
-	betweenQueries = 2 * time.Minute
+	maxStatements    = 256
+	maxStatementName = 63
+	betweenQueries   = 2 * time.Minute
 )
 
 // pgSession serves a client after its startup message. It accepts any password. Like PostgreSQL 16 it speaks 3.0 to a client
@@ -127,7 +129,7 @@ func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
 		}
 		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
 	case *pgproto3.Parse:
-		if len(s.prepared) < maxStatements {
+		if len(s.prepared) < maxStatements && len(m.Name) <= maxStatementName {
 			s.prepared[m.Name] = readStatement(m.Query[:min(len(m.Query), maxQuery)], false)
 		}
 		s.Send(&pgproto3.ParseComplete{})

@@ -24,7 +24,7 @@ var steps = map[string]func() error{
 	"web": checkWeb, "rpc": checkRPC, "refused": checkRefused, "raw": checkRaw, "fallback": checkFallback, "programs": checkPrograms,
 	"mail": checkMail, "databases": checkDatabases, "names": checkNames, "proxy": checkProxy, "answers": checkAnswers,
 	"streams": checkStreams, "neighbours": checkNeighbours,
-	"flood": checkFlood, "huge": checkHuge, "garbage": checkGarbage,
+	"flood": checkFlood, "huge": checkHuge, "endless": checkEndless, "garbage": checkGarbage,
 }
 
 func TestMain(m *testing.M) {

@@ -37,7 +37,7 @@ func (t *conversation) tls() {
 		return
 	}
 	heard.stop()
-	inside := newConversation(t.server, t.flow, secure, t.to)
+	inside := t.inside(secure)
 	inside.secure, inside.host = true, asked
 	if secure.ConnectionState().NegotiatedProtocol == alpnHTTP2 {
 		inside.http2()
