@@ -115,6 +115,14 @@ type pgSession struct {
 	status   byte
 }
 
+// prepare keeps a statement, within the bounds.
+func (s *pgSession) prepare(m *pgproto3.Parse) {
+	if len(s.prepared) < maxStatements && len(m.Name) <= maxStatementName {
+		s.prepared[m.Name] = readStatement(m.Query[:min(len(m.Query), maxQuery)], false)
+	}
+	s.Send(&pgproto3.ParseComplete{})
+}
+
 // answer answers a message; it returns false after the last.
 func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
 	switch m := message.(type) {
@@ -129,10 +137,7 @@ func (s *pgSession) answer(message pgproto3.FrontendMessage) bool {
 		}
 		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
 	case *pgproto3.Parse:
-		if len(s.prepared) < maxStatements && len(m.Name) <= maxStatementName {
-			s.prepared[m.Name] = readStatement(m.Query[:min(len(m.Query), maxQuery)], false)
-		}
-		s.Send(&pgproto3.ParseComplete{})
+		s.prepare(m)
 	case *pgproto3.Bind:
 		s.bound = s.prepared[m.PreparedStatement]
 		s.Send(&pgproto3.BindComplete{})
