@@ -16,7 +16,7 @@ var (
 	callDetails = []string{"arguments", "args", "input", "parameters", "params", "tool_input"}
 )
 
-// aboutCalls are words by which a declaration speaks of calls of tools.
+// aboutCalls are words of servers that deal with tool calls: such calls may be their data.
 var aboutCalls = []string{"agent", "agents", "workflow", "workflows", "orchestrate", "orchestrates", "orchestration", "trace", "traces", "llm", "mcp"}
 
 // foreignCall returns a call of another server's tool, with an address, in what a server wrote itself; "" for none. text

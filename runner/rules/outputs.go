@@ -235,7 +235,7 @@ func withoutParts(text, other string) string {
 		}
 	}
 	var kept strings.Builder
-	from := 0 // of what is not yet kept or left out
+	from := 0 // where the rest of the text begins
 	for i := longPart; i <= len(text); i++ {
 		begin := i - longPart
 		if !known[text[begin:i]] {

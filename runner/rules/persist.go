@@ -36,7 +36,7 @@ func findPlanted(in Input) []draft {
 		file := e
 		file.Kind = profile.KindWrite                                            // the kind that an argument explains
 		d.severity, d.object = report.SeverityHigh, "what it put a command into" // also a source of packages; one finding, however many files
-		d.message = sentence("%s put into %s what takes effect unasked, which no argument has and nothing in its declaration speaks of: %s",
+		d.message = sentence("%s put something into %s that takes effect by itself, and that neither an argument nor its declaration mentions: %s",
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
 		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
 			!speaks(in.Scope.Covering(e.Capability), plantedTopics) &&

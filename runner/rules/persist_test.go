@@ -26,9 +26,9 @@ func TestPlanted(t *testing.T) {
 		in   Input
 		want string
 	}{
-		{fileArguments(input(silent, rewritten...), name), "PERSIST-001 High: Tool format_note put into /tmp/marlow-files/run.sh what takes effect unasked"},
+		{fileArguments(input(silent, rewritten...), name), "PERSIST-001 High: Tool format_note put something into /tmp/marlow-files/run.sh that takes effect by itself"},
 		{fileArguments(input(silent, append(rewritten, at(read(call, other), 1), store(other, command+" -"))...), name, other),
-			"PERSIST-001 High: Tool format_note put into /tmp/marlow-files/run.sh what takes effect unasked"}, // once
+			"PERSIST-001 High: Tool format_note put something into /tmp/marlow-files/run.sh that takes effect by itself"}, // once
 		{fileArguments(input(silent, at(read(call, name), 1), store(name, "")), name), ""},
 		{fileArguments(input(silent, store(name, command)), name), ""},
 		{input(silent, rewritten...), ""},
