@@ -3,11 +3,13 @@ package admission
 import (
 	"maps"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/certs"
+	"github.com/mcpaudit/mcpaudit/controllers/gate"
 	"github.com/mcpaudit/mcpaudit/controllers/index"
 	"github.com/mcpaudit/mcpaudit/controllers/trigger"
 )
@@ -42,12 +44,17 @@ func CacheOptions(namespace string) map[client.Object]cache.ByObject {
 	return all
 }
 
-// keepVerdict drops the parts of an audit that no decision reads. A large spec is reduced to
-// its digest, which shows whether the verdict is current.
+// keepVerdict drops the parts of an audit that no decision reads: everything if it has no verdict. A large
+// spec is reduced to its digest, which shows whether the verdict is current.
 func keepVerdict(object any) (any, error) {
 	audit, ok := object.(*v1alpha1.MCPServerAudit)
 	if !ok {
 		return object, nil // a tombstone
+	}
+	if gate.ReadVerdict(audit) == nil {
+		return &v1alpha1.MCPServerAudit{TypeMeta: audit.TypeMeta, ObjectMeta: metav1.ObjectMeta{
+			Namespace: audit.Namespace, Name: audit.Name, UID: audit.UID, ResourceVersion: audit.ResourceVersion,
+		}}, nil
 	}
 	audit.ManagedFields, audit.Annotations, audit.Labels, audit.OwnerReferences = nil, nil, nil, nil
 	status := &audit.Status

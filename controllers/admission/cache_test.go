@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,5 +59,21 @@ func verdictOf(audit *v1alpha1.MCPServerAudit) {
 	}
 	if digest, err := trigger.SpecDigest(audit.Spec); err == nil && status.Trigger != nil {
 		status.Trigger.SpecDigest = digest
+	}
+}
+
+// TestCacheKeepsNoAuditWithoutVerdict: tenants can create many large audits that are never run.
+func TestCacheKeepsNoAuditWithoutVerdict(t *testing.T) {
+	large := map[string]string{"note": strings.Repeat("x", 1<<16)}
+	audit := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "notes", Labels: large, Annotations: large, Finalizers: []string{"a.b/c"}}}
+	audit.Spec.Server.Image = "registry.example/notes:1"
+	audit.Status.Tools = []v1alpha1.ToolDigest{{Name: "search"}}
+	kept, err := keepVerdict(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &v1alpha1.MCPServerAudit{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "notes"}}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("cached audit (-want +got):\n%s", diff)
 	}
 }

@@ -37,12 +37,25 @@ const (
 	syncPeriod   = 50 * time.Millisecond
 )
 
-// CacheOptions limits cached namespaces and nodes to what the index reads.
+// CacheOptions limits cached objects to what the index reads.
 func CacheOptions() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&corev1.Namespace{}: {Transform: keepLabels},
-		&corev1.Node{}:      {Transform: keepLabels},
+		&corev1.Namespace{}:               {Transform: keepLabels},
+		&corev1.Node{}:                    {Transform: keepLabels},
+		&v1alpha1.MCPAuditPolicy{}:        {Transform: dropNotes},
+		&v1alpha1.ClusterMCPAuditPolicy{}: {Transform: dropNotes},
+		&v1alpha1.MCPAuditException{}:     {Transform: dropNotes},
 	}
+}
+
+// dropNotes drops the parts of a policy or exception that nothing reads, and that tenants can make large. As
+// the status stays whole, a merge patch between two such objects is safe.
+func dropNotes(object any) (any, error) {
+	if known, ok := object.(client.Object); ok {
+		known.SetManagedFields(nil)
+		known.SetAnnotations(nil)
+	}
+	return object, nil
 }
 
 // keepLabels reduces an object to its identity and labels.

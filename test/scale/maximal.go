@@ -20,8 +20,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 )
 
-// maximal is the cost of many suspended audits of one tenant, each as large as the API server
-// accepts.
+// maximal is the cost of many suspended audits of one tenant, and of a policy for each ten of them, all as large as
+// the API server accepts.
 type maximal struct {
 	audits, bytes        int // bytes: JSON of one audit, with its status
 	foundRSS, restartRSS int // peaks of the manager
@@ -103,8 +103,26 @@ func createMaximal(ctx context.Context, c *cluster, n int) (bytes int, err error
 		if err := c.Client.Status().Update(ctx, audit); err != nil {
 			return fmt.Errorf("fill status: %w", err)
 		}
+		if i%10 > 0 {
+			return nil
+		}
+		if err := c.Client.Create(ctx, newMaximalPolicy(i)); err != nil {
+			return fmt.Errorf("create policy: %w", err)
+		}
 		return nil
 	})
+}
+
+// newMaximalPolicy returns a policy just below the bounds of its CRD, and of all annotations together.
+func newMaximalPolicy(i int) *v1alpha1.MCPAuditPolicy {
+	policy := &v1alpha1.MCPAuditPolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: hoarder, Name: fmt.Sprintf("large-%05d", i), Annotations: map[string]string{"note": text(200 << 10)}},
+		Spec:       v1alpha1.MCPAuditPolicySpec{Gate: v1alpha1.Gate{Mode: v1alpha1.GateAudit}, Match: &v1alpha1.Match{}},
+	}
+	for range 64 {
+		policy.Spec.Match.Images = append(policy.Spec.Match.Images, "registry.example/"+strings.Repeat("x*", 247))
+	}
+	return policy
 }
 
 // newMaximal returns an audit just below the bounds of the CRD, of the policy mcpaudit-size, and
@@ -173,7 +191,7 @@ func memoryLimit(root string) (int, error) {
 
 // print prints the result.
 func (r maximal) print(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "\n%d maximal audits of one tenant, %d KiB each, suspended: peak RSS of the manager %s when it finds them, %s after a restart; its limit is %s\n",
+	_, err := fmt.Fprintf(out, "\n%d maximal audits of one tenant, %d KiB each, suspended, and a maximal policy for each ten: peak RSS of the manager %s when it finds them, %s after a restart; its limit is %s\n",
 		r.audits, r.bytes>>10, megabytes(r.foundRSS), megabytes(r.restartRSS), megabytes(r.limit))
 	return err
 }
