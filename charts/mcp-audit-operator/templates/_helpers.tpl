@@ -19,14 +19,15 @@ app.kubernetes.io/name: mcpaudit
 app.kubernetes.io/component: gate
 {{- end }}
 
-{{/* Where Pods run, and as whom. Takes root, selector (the labels of the Pods, as text). */}}
+{{/* Where Pods run, and as whom. Takes root, selector (the labels of the Pods, as text),
+priorityClassName. */}}
 {{- define "mcpaudit.pod" -}}
 enableServiceLinks: false
 {{- with .root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .root.Values.priorityClassName }}
+{{- with .priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- with .root.Values.nodeSelector }}
