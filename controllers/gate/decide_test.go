@@ -228,6 +228,19 @@ func TestDecideByPlatform(t *testing.T) {
 	}
 }
 
+// An autoscaler adds nodes with the labels that a Pod requires.
+func TestNodesThatDoNotExistYet(t *testing.T) {
+	for verdict, reason := range map[*gate.Verdict]v1alpha1.GateReason{
+		verdictOf("a", on("amd64")): "OtherPlatform", verdictOf("a", on("amd64"), failed): "Failed", verdictOf("a"): "Passed",
+	} {
+		subject := containers(runs(pinned))
+		subject.NodesByLabel = true
+		if o := gate.Decide(subject, factsOf(policyOf(), verdict)).Opinions[0]; o.Reason != reason {
+			t.Errorf("a verdict on %q: %s, want %s", verdict.Architecture, o.Reason, reason)
+		}
+	}
+}
+
 // An index may have an image for Windows, which no audit runs.
 func TestOtherSystems(t *testing.T) {
 	for _, test := range []struct {

@@ -172,7 +172,7 @@ func placeOf(v *Verdict, digest v1alpha1.Digest, subject Subject, facts Facts) p
 
 // placeAmong compares an architecture with the nodes that may run a Pod.
 func placeAmong(audited string, subject Subject, facts Facts) place {
-	there, others := subject.Architecture != "", subject.Architecture == "" && len(facts.Architectures) == 0
+	there, others := subject.Architecture != "", subject.NodesByLabel || subject.Architecture == "" && len(facts.Architectures) == 0
 	for _, architecture := range facts.Architectures {
 		if !subject.mayRunOn(architecture) {
 			continue

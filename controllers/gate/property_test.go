@@ -116,7 +116,7 @@ func randomException(r *rand.Rand, name string) *gate.Exception {
 
 func randomWorld(r *rand.Rand) world {
 	w := world{subject: containers(), nodes: pick(r, nil, []string{"amd64"}, []string{"amd64", "arm64"})}
-	w.subject.Architecture = pick(r, "", "", "amd64", "arm64")
+	w.subject.Architecture, w.subject.NodesByLabel = pick(r, "", "", "amd64", "arm64"), r.IntN(4) == 0
 	for i := range 1 + r.IntN(4) {
 		command := pick(r, commands...)
 		c := gate.Container{

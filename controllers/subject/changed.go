@@ -16,7 +16,7 @@ import (
 // same things run as before. Pods made from the object are checked with their final state when
 // they are created.
 func Changed(old, new gate.Subject) gate.Subject {
-	if old.Architecture != new.Architecture || old.OS != new.OS {
+	if old.Architecture != new.Architecture || old.OS != new.OS || new.NodesByLabel && !old.NodesByLabel {
 		return new // the name means another image on each platform
 	}
 	was := make(map[run]bool, len(old.Containers))

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,14 +68,14 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// What scales, labels or moves an object brings in nothing.
+// What scales or labels an object, or lets it run on more nodes, brings in nothing.
 func TestAnUpdateOfTheRest(t *testing.T) {
 	old, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, template: {spec: {containers: [{name: a, image: r/a}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	new, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {gate: me}}, spec: {replicas: 0, paused: true,
-  template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {zone: b}, containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
+  template: {metadata: {labels: {a: b}}, spec: {tolerations: [{operator: Exists}], containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,5 +101,37 @@ func TestAnUpdateOfThePlatform(t *testing.T) {
 	}
 	if got := Changed(old, read(`nodeSelector: {kubernetes.io/arch: amd64}, os: {name: linux}`)).Containers; len(got) != 0 {
 		t.Errorf("the same in other words: changed are %+v", got)
+	}
+	if got := Changed(read(`hostNetwork: false`), read(`nodeSelector: {pool: arm}`)).Containers; len(got) != 1 {
+		t.Errorf("to nodes by a label: changed are %+v", got)
+	}
+}
+
+// Nodes by any label but their OS may be added with any architecture.
+func TestNodesByLabel(t *testing.T) {
+	affinity := func(expressions ...string) string {
+		return `{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [` + strings.Join(expressions, `]}, {matchExpressions: [`) + `]}]}}}`
+	}
+	const amd, arm = `{key: kubernetes.io/arch, operator: In, values: [amd64]}`, `{key: kubernetes.io/arch, operator: In, values: [arm64]}`
+	for spec, want := range map[string]bool{
+		`hostNetwork: true`:                                  false,
+		`nodeSelector: {kubernetes.io/os: linux}`:            false,
+		`nodeSelector: {pool: a}`:                            true,
+		`nodeSelector: {pool: a, kubernetes.io/arch: amd64}`: false,
+		`nodeSelector: {beta.kubernetes.io/arch: arm64}`:     true,
+		`affinity: ` + affinity(amd):                         false,
+		`affinity: ` + affinity(amd, arm):                    true,
+		`affinity: ` + affinity(`{key: kubernetes.io/arch, operator: NotIn, values: [amd64]}`):           true,
+		`affinity: ` + affinity(`{key: kubernetes.io/os, operator: In, values: [linux]}`):                false,
+		`affinity: ` + affinity(amd+`, {key: pool, operator: Exists}`):                                   false,
+		`nodeSelector: {kubernetes.io/arch: amd64}, affinity: ` + affinity(`{key: a, operator: Exists}`): false,
+	} {
+		subject, err := readYAML(t, []byte(`{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {`+spec+`, containers: [{name: a, image: r/a}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if subject.NodesByLabel != want {
+			t.Errorf("%s: nodes by label: %t, want %t", spec, subject.NodesByLabel, want)
+		}
 	}
 }

@@ -146,6 +146,19 @@ func (s *podSpec) pin(subject *gate.Subject) {
 	subject.Architecture = s.pinned(corev1.LabelArchStable)
 	// Kubelets of another OS reject a Pod that names its own.
 	subject.OS = cmp.Or(s.OS.Name, s.pinned(corev1.LabelOSStable))
+	subject.NodesByLabel = subject.Architecture == "" && s.selects()
+}
+
+// selects reports whether the Pod requires a label of its node other than its OS.
+func (s *podSpec) selects() bool {
+	for key := range s.NodeSelector {
+		if key != corev1.LabelOSStable {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Affinity.NodeAffinity.Required.Terms, func(t nodeSelectorTerm) bool {
+		return slices.ContainsFunc(t.MatchExpressions, func(e expression) bool { return e.Key != corev1.LabelOSStable })
+	})
 }
 
 // pinned returns the value that a node label must have for the Pod; empty unless there is

@@ -302,7 +302,9 @@ var _ = Describe("Ways around the gate", func() {
 		expectPass(audit)
 		setPolicy(ctx, policy, func(s *v1alpha1.ClusterMCPAuditPolicySpec) { s.Trust = trusting(namespace) })
 		awaitAdmitted(ctx, pod(byDigest(audit)))
-		awaitDenied(ctx, pod(byDigest(audit), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelArchStable: "arm64"} }))
+		for label, value := range map[string]string{corev1.LabelArchStable: "arm64", "example.com/pool": "of-nodes-to-come"} {
+			awaitDenied(ctx, pod(byDigest(audit), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{label: value} }))
+		}
 		awaitDenied(ctx, pod(registry+"/mcpaudit/both@"+arm))
 	})
 
