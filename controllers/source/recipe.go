@@ -28,6 +28,8 @@ const (
 )
 
 const (
+	// maxServer bounds the texts of a server in bytes: the spec of an audit has 64 KiB at most.
+	maxServer = 48 << 10
 	// maxVariables bounds the variables considered: some of them may be omitted.
 	maxVariables = 4 * maxEnv
 	// maxExpanded bounds a text that grows by $(NAME), in bytes: by then it exceeds all limits.
@@ -164,10 +166,23 @@ func check(server v1alpha1.Server, port int64) string {
 		return fmt.Sprintf("It has %d environment variables; an audit takes %d.", len(server.Env), maxEnv)
 	case server.WorkingDir != "" && (!fits(server.WorkingDir, maxWorkingDir) || !strings.HasPrefix(server.WorkingDir, "/")):
 		return fmt.Sprintf("Its working directory is no absolute path of at most %d characters.", maxWorkingDir)
+	case bytesOf(server) > maxServer:
+		return fmt.Sprintf("Its command line and environment take more than %d KiB, which an audit has no room for.", maxServer>>10)
 	case server.Speaks() != report.TransportStdio:
 		return checkEndpoint(server, port)
 	}
 	return ""
+}
+
+func bytesOf(server v1alpha1.Server) int {
+	total := 0
+	for _, word := range slices.Concat(server.Command, server.Args) {
+		total += len(word)
+	}
+	for _, e := range server.Env {
+		total += len(e.Name) + len(e.Value)
+	}
+	return total
 }
 
 // checkEndpoint checks where a server listens.

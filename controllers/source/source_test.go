@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -191,6 +192,10 @@ func TestWhyAServerIsNotAudited(t *testing.T) {
 	workload := func(label, annotations, containers string) string {
 		return `{kind: Deployment, metadata: {labels: {mcpaudit.dev/server: "` + label + `"}, annotations: {` + annotations + `}}, spec: {template: {spec: {containers: [` + containers + `]}}}}`
 	}
+	long := ""
+	for i := range 16 {
+		long += fmt.Sprintf("{name: A%d, value: %s}, ", i, strings.Repeat("x", 4000))
+	}
 	for _, c := range []struct{ name, source, object, want string }{
 		{"two containers", "workload", workload("true", "", "{name: a, image: a}, {name: b, image: b}"), "It has 2 containers: set the label mcpaudit.dev/server"},
 		{"no container of that name", "workload", workload("c", "", "{name: a, image: a}"), `It has no container "c"`},
@@ -203,6 +208,7 @@ func TestWhyAServerIsNotAudited(t *testing.T) {
 		{"a path that is none", "workload", workload("true", `mcpaudit.dev/path: "mcp"`, "{name: a, image: a, ports: [{containerPort: 1}]}"), "path of its endpoint"},
 		{"a wrong type", "workload", workload("true", "", "{name: a, image: 7}"), "It cannot be read"},
 		{"a long word", "workload", workload("true", "", "{name: a, image: a, args: ["+strings.Repeat("x", 1025)+"]}"), "longer than an audit takes"},
+		{"many long variables", "workload", workload("true", "", "{name: a, image: a, env: ["+long+"]}"), "take more than 48 KiB"},
 		{"many words", "workload", workload("true", "", "{name: a, image: a, args: ["+strings.Repeat("x, ", 33)+"]}"), "longer than an audit takes"},
 		{"an image of two words", "toolhive", `{kind: MCPServer, spec: {image: "a b"}}`, "no image reference"},
 		{"no image", "toolhive", `{kind: MCPServer, spec: {}}`, "It names no image."},
