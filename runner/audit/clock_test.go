@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/report"
 	"github.com/mcpaudit/mcpaudit/runner/probe"
+	"github.com/mcpaudit/mcpaudit/runner/sources"
 )
 
 // Whenever an audit is made, it calls on a working day in the morning, the first of its month, and on the weekend at night,
@@ -48,8 +49,10 @@ func TestClocks(t *testing.T) {
 func TestClocksOfTheCode(t *testing.T) {
 	now := time.Now()
 	code := func(program string) (runs []observation) {
+		var values sources.Values
+		values.AddProgram(program, false)
 		runs = []observation{watched()}
-		runs[0].moments.Add(program, false)
+		runs[0].moments = values.Moments
 		return runs
 	}
 	far, hours := code(`if (Date.now() > Date.parse("2034-05-06")) go()`), code(`if (new Date().getUTCHours() === 4) go()`)

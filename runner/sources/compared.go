@@ -88,12 +88,8 @@ func setOf(all string) map[string]bool {
 	return set
 }
 
-// Comparisons returns the values that a program in JavaScript or Python compares something with, without duplicates, in
+// comparisons returns the values that a program in JavaScript or Python compares something with, without duplicates, in
 // the order of the program. Values by name, such as "MODES.includes(mode)", are those that were assigned before.
-func Comparisons(program string, python bool) []Comparison {
-	return comparisons(scan(program, python), python)
-}
-
 func comparisons(tokens []token, python bool) []Comparison {
 	c := comparing{tokens: tokens, python: python, assigned: map[string][]Comparison{}, known: map[Comparison]bool{}}
 	for i := range c.tokens {

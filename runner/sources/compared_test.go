@@ -40,7 +40,7 @@ func TestComparisons(t *testing.T) {
 		"Python: adjacent texts": {`if key == ("main" "tain"): run()`, true, []Comparison{{Name: "key", Value: "maintain"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Comparisons(tc.program, tc.python)); diff != "" {
+			if diff := cmp.Diff(tc.want, comparisons(scan(tc.program, tc.python), tc.python)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -20,9 +20,7 @@ const maxDates, maxConditions = 256, 32
 // farthest is the first moment that is too far ahead: soon after, 32-bit times overflow.
 var farthest = time.Date(2038, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Add adds the moments of a program in JavaScript or Python.
-func (m *Moments) Add(program string, python bool) { m.add(scan(program, python), python) }
-
+// add adds the moments of a program in JavaScript or Python.
 func (m *Moments) add(tokens tokens, python bool) {
 	d := dating{tokens: tokens, python: python, defined: map[string]formula{}, found: m}
 	for i := range tokens {

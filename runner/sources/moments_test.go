@@ -11,7 +11,7 @@ var monday = time.Date(2026, time.November, 30, 16, 30, 0, 0, time.UTC)
 
 func next(program string, python bool) (time.Time, bool) {
 	var m Moments
-	m.Add(program, python)
+	m.add(scan(program, python), python)
 	return m.Next(monday, monday)
 }
 
