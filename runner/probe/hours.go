@@ -38,10 +38,11 @@ func (s *session) allHours(ctx context.Context) error {
 	return s.look(ctx) // at what is listed when nothing was called for long
 }
 
-// hourly calls everything in turn until the time is up.
+// hourly calls everything in turn until the time is up. Every second time it begins again at once, which is some
+// minutes later on a fast clock: a server may act at the pace of a person.
 func (s *session) hourly(ctx context.Context) {
 	known, end := map[*target]map[string]bool{}, s.options.Until.Add(-s.options.Alone)
-	for s.pause(ctx, pace) == nil {
+	for pause := pace; s.pause(ctx, pause) == nil; pause = pace - pause {
 		called := false
 		for _, t := range ordered(s.targets) {
 			if !time.Now().Before(end) {
