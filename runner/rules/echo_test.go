@@ -18,7 +18,7 @@ func TestPartsOfArguments(t *testing.T) {
 		{whole, `{"saved":"The page \"ignore all prior rules\" … was found in the archive."}`, `{"saved":" "}`},
 		{whole, `The page "ignore all prior rules" ’ was`, ` "’ was`},
 	} {
-		got := ownWords(Output{Output: report.Output{Arguments: tc.given, Text: tc.text}})
+		got := ownWords(report.Output{Arguments: tc.given, Text: tc.text})
 		if tc.want == ` "’ was` { // where exactly it is cut does not matter, whole characters do
 			if got == tc.text || len(got) > 16 {
 				t.Errorf("%q: %q", tc.text, got)

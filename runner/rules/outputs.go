@@ -20,7 +20,7 @@ func findInjected(in Input) []draft {
 	var all []draft
 	free := freeArguments(in.Manifest)
 	for _, out := range in.Outputs {
-		text := ownWords(out)
+		text := out.own
 		injections, hidden := poison.Inject(text), alsoHidden(text, poison.Answered)
 		for _, injection := range injections {
 			slight := prompting(out) && !injection.Grave && !slices.Contains(injection.Means, poison.MeansOverride)
@@ -171,7 +171,7 @@ func findUnseen(way poison.Way) func(Input) []draft {
 	return func(in Input) []draft {
 		var all []draft
 		for _, out := range in.Outputs {
-			for _, h := range poison.Hide(ownWords(out), poison.Answered, way) {
+			for _, h := range poison.Hide(out.own, poison.Answered, way) {
 				severity := report.SeverityMedium
 				if h.Directs() || spelled(h) {
 					severity = report.SeverityHigh
@@ -252,7 +252,7 @@ func withoutParts(text, other string) string {
 
 // ownWords returns an output without the arguments that it repeats, whole or in long parts: a tool that searches a text
 // quotes what it has found.
-func ownWords(out Output) string {
+func ownWords(out report.Output) string {
 	var arguments any
 	if json.Unmarshal([]byte(out.Arguments), &arguments) != nil {
 		return withoutParts(out.Text, out.Arguments) // cut

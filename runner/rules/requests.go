@@ -22,7 +22,7 @@ import (
 func findImitated(in Input) []draft {
 	var all []draft
 	for _, out := range in.Outputs {
-		if what := imitated(ownWords(out)); what != "" {
+		if what := imitated(out.own); what != "" {
 			all = append(all, outputDraft(in, out, report.SeverityHigh, "with "+what, what))
 		}
 	}
@@ -74,7 +74,7 @@ func findAsking(in Input) []draft {
 		case "elicitation/create":
 			what = askedOfPerson(out.Text)
 		case "sampling/createMessage":
-			what = askedOfModel(ownWords(out))
+			what = askedOfModel(out.own)
 			if what == "" && strings.Contains(out.Text, `includeContext: "allServers"`) {
 				severity, what = report.SeverityMedium, "that has the context of all other servers put before the model"
 			}
@@ -190,7 +190,7 @@ func findLinked(in Input) []draft {
 		return at, ok && !at.Routine && !speaks(in.Scope.Covering(of), at.Topics)
 	}
 	for _, out := range in.Outputs {
-		text := ownWords(out)
+		text := out.own
 		if !strings.Contains(text, `"resource_link"`) {
 			continue
 		}

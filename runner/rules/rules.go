@@ -112,13 +112,15 @@ type Input struct {
 type Output struct {
 	report.Output
 	When string
+	// own are its ownWords, read once.
+	own string
 }
 
 // Said returns outputs of the same surroundings.
 func Said(when string, outputs ...report.Output) []Output {
 	all := make([]Output, len(outputs))
 	for i, out := range outputs {
-		all[i] = Output{out, when}
+		all[i] = Output{Output: out, When: when}
 	}
 	return all
 }
@@ -216,6 +218,10 @@ func Judge(in Input) []report.Finding {
 	in.Profile = in.Profile.Canonical(in.Search)
 	in.texts = textsOf(in.Manifest)
 	in.toolNames = namesIn(in.texts)
+	in.Outputs = slices.Clone(in.Outputs)
+	for i := range in.Outputs {
+		in.Outputs[i].own = ownWords(in.Outputs[i].Output)
+	}
 	only := onlyWhen[in.Occasion]
 	if only == nil { // no other occasion judges texts
 		in.directives = directives(in)
