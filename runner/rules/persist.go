@@ -21,7 +21,17 @@ func findPersistence(in Input) []draft {
 		d.severity, d.object = report.SeverityHigh, e.Path
 		d.message = sentence("%s changed %s: %s, and %s", subject(e), clean(e.Path, 256), o.What, why)
 		return found
-	}, profile.KindWrite), findPlanted(in)...)
+	}, profile.KindWrite), slices.Concat(findInstalled(in), findPlanted(in))...)
+}
+
+// findInstalled finds programs that make others run or obey something, such as crontab, also ones that were missing.
+func findInstalled(in Input) []draft {
+	return each(in, func(e profile.Effect, d *draft) bool {
+		o, installs := places.InstalledBy(e.Argv.Words())
+		d.severity, d.object = report.SeverityHigh, path.Base(e.Path)
+		d.message = sentence("%s %s %s: %s, and nothing in its declaration speaks of that", subject(e), did(e, "ran", "tried to run"), program(e), o.What)
+		return installs && !in.installs() && !speaks(in.Scope.Covering(e.Capability), o.Topics) && !in.ran.orders[e.Capability].programs[path.Base(e.Path)]
+	}, profile.KindExec)
 }
 
 // findPlanted finds commands, and sources of packages, that a call added to a file of the audit, which has none.
