@@ -24,6 +24,10 @@ const (
 	MeansConceal Means = "Conceal"
 	// MeansAddress addresses the model or imitates its dialogue.
 	MeansAddress Means = "Address"
+	// MeansConsent claims that the user has consented, or need not be asked.
+	MeansConsent Means = "Consent"
+	// MeansDisarm turns off what asks the user. Manuals of programs do, too, so it counts only if the model is addressed.
+	MeansDisarm Means = "Disarm"
 	// MeansSecret orders to read or send a secret.
 	MeansSecret Means = "Secret"
 	// MeansTool orders to call a tool.
@@ -77,11 +81,18 @@ var means = []struct {
 		`|\b(?:SYSTEM|ADMIN|DEVELOPER)\s+(?:OVERRIDE|INSTRUCTIONS?|DIRECTIVE|COMMAND|NOTICE|MESSAGE|NOTE)\b` +
 		`|(?:^|[\s>"(\[*])(?:hey\s+|dear\s+|attention,?\s+|note\s+to\s+(?:the\s+|any\s+)?|instructions?\s+(?:for|to)\s+(?:the\s+|any\s+|all\s+)?|important\s+for\s+(?:the\s+)?)?` +
 		`(?:ai|llm|ai\s+assistant|ai\s+agent|ai\s+model|assistant|language\s+model|chatbot|claude|chatgpt|copilot)s?\s*[:,!]\s` +
+		`|\b(?:for|to)\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|model|assistant|agent)s?\s*:\s` +
 		`|\b(?:note|instructions?|message|attention|notice)\s*(?:to|for|,)?\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|ai\s+assistant|ai\s+agent|assistant)s?\b` +
 		`|"(?:next_?(?:action|step)s?|required_?action|(?:agent|assistant|llm|ai|model)_?(?:instructions?|notes?|action|hint|directive|message)|(?:notes?|instructions?|message|hint)_?(?:for|to)_?(?:the_?)?(?:agent|assistant|llm|ai|model)|system_?(?:note|message)|directive)"\s*:` +
 		`|\b(?:the|any|all)\s+(?:assistants?|ai|agents?|language\s+model|llm)s?\s+(?:must|should|shall|has\s+to|have\s+to|needs?\s+to|is\s+to|are\s+to|is\s+required|that\s+reads?|who\s+reads?)\b` +
 		`|\bassistants\s+(?:that|who|which|reading)\b|\b(?:in|of|from|during|throughout)\s+this\s+(?:session|conversation|chat)\b|\bwith\s+(?:the|any|your)\s+\w+\s+tool\b|\bbefore\s+you\s+(?:answer|reply|respond)\b` +
 		`|\b(?:as|if)\s+(?:you\s+are\s+)?an?\s+(?:ai|llm|ai\s+assistant|ai\s+agent|language\s+model)\b[^.\n]{0,40}\byou\s+(?:must|should|are\s+required|need)`)},
+	{MeansConsent, []string{"approved", "authori", "consent", "agreed", "allowed", "granted", "permission", "confirmation", "approval", "asking", "ask "}, lazyregexp.New(`(?i)\b(?:user|human|operator|customer|owner|admin|administrator)s?\s+(?:(?:has|have|had)\s+)?(?:(?:already|explicitly|previously)\s+)*` +
+		`(?:pre-?|pre\s)?(?:approved|authori[sz]ed|consented\s+to|agreed\s+to|allowed|granted)\s+(?:\w+\s+){0,2}?(?:upload|send|shar|read|forward|export|copy|post|submit|transfer|run|execut|install|delet|disclos)\w*\b` +
+		`|(?:^|[.!?;:,()>\n]\s*|\b(?:and|then|so|just|please|simply|you\s+(?:may|can|must|should))\s+)(?:proceed|continue|go\s+ahead|act|do\s+(?:it|so|this))\s+without\s+(?:asking|prompting|(?:(?:further|user|any|explicit)\s+)*(?:confirmation|approval|permission|consent|questions))\b` +
+		`|(?:^|[.!?;:,()>\n]\s*|\b(?:and|then|so|just|please|simply|you\s+(?:may|can|must|should))\s+)(?:do\s+not|don't|never|no\s+need\s+to)\s+(?:ask|prompt|bother)\s+(?:(?:(?:the\s+)?(?:user|human|operator|customer)|them)\s+(?:again|first|for)|for)\s+(?:permission|approval|confirmation|consent)\b`)},
+	{MeansDisarm, []string{"approv", "confirmation", "permission", "consent"}, lazyregexp.New(`(?i)\b(?:disable|turn\s+off|switch\s+off|skip|bypass|waive|suppress|deactivate)\s+(?:\w+\s+){0,3}?(?:approvals?|confirmations?|permissions?|consent)\b` +
+		`|\bauto-?(?:approve|accept|confirm)\b|\b(?:no|without)\s+(?:(?:user|further|explicit)\s+)*(?:confirmation|approval|consent|permission)\s+(?:is\s+)?(?:needed|required|necessary)\b`)},
 	{MeansSecret, []string{"~/", ".ssh", "id_", ".aws", "/etc/", ".env", "rc", ".kube", "mcp.json", "key", "token", "password", "credential", "secret", "variable", "history", "log", "transcript", "prompt", "conversation"}, lazyregexp.New(`(?i)\b(?:send|forward|upload|post|email|transmit|exfiltrate|leak|read|cat|open|fetch|retrieve|load|look\s+up|collect|gather|extract|include|append|pass|provide|reveal|print|output|dump|copy|encode|attach|submit|return)\b` +
 		`[^.!?\n]{0,100}?(?:~/\.|/\.ssh|id_rsa|id_ed25519|\.aws/|/etc/(?:passwd|shadow)|\.env\b|\.netrc|\.npmrc|\.kube/|\bmcp\.json|\bssh\s+keys?\b|\bprivate\s+keys?\b|\bapi[ _-]?keys?\b|\baccess\s+tokens?\b|` +
 		`\b(?:user'?s?\s+)?(?:passwords?|credentials?|secrets)\b|\benvironment\s+variables?\b|\b(?:conversation|chat)\s+(?:history|log|transcript)\b|\bsystem\s+prompt\b|\b(?:entire|full|whole)\s+conversation\b)` +
@@ -135,7 +146,7 @@ func findMeans(text string) []hit {
 			continue
 		}
 		for _, at := range findOrders(m.form, text, m.is == MeansSecret) {
-			hits = append(hits, hit{means: m.is, start: at[0], end: at[1]})
+			hits = append(hits, hit{means: m.is, start: at[0], end: at[1], soft: m.is == MeansAddress && aside.MatchString(text[at[0]:at[1]])})
 		}
 	}
 	if len(hits) > 0 || demandsCalls(lower) {
@@ -144,6 +155,9 @@ func findMeans(text string) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int { return a.start - b.start })
 	return hits
 }
+
+// aside matches forms of address that manuals have, too.
+var aside = lazyregexp.New(`(?i)\bthis\s+(?:session|conversation|chat)$|\btool$`)
 
 // forbidding matches the words that forbid: "never print", "do not simply send".
 var forbidding = lazyregexp.New(`(?i)\b(?:not|never|cannot|without|n't)\s+(?:\w+ly\s+)?$`)
@@ -198,8 +212,9 @@ func orders(text string) []hit {
 }
 
 // gather returns the means of the passage that begins with the first hit, and its end. plain
-// is set if the passage overrides, conceals or demands endless calls in plain words.
-func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
+// is set if the passage overrides, conceals or demands endless calls in plain words, addressed if
+// it addresses nobody but the model.
+func gather(hits []hit) (has map[Means]bool, end int, plain, addressed bool) {
 	has = map[Means]bool{}
 	for _, h := range hits {
 		if h.start > hits[0].start+passage {
@@ -207,20 +222,21 @@ func gather(hits []hit) (has map[Means]bool, end int, plain bool) {
 		}
 		has[h.means] = true
 		plain = plain || !h.soft && (h.means == MeansOverride || h.means == MeansConceal || h.means == MeansEndless)
+		addressed = addressed || !h.soft && h.means == MeansAddress
 		end = max(end, h.end)
 	}
-	return has, end, plain
+	return has, end, plain, addressed
 }
 
 // judgePassage judges the passage that begins with the first hit.
 func judgePassage(text string, hits []hit) (Injection, bool) {
 	start := hits[0].start
-	has, end, plain := gather(hits)
+	has, end, plain, addressed := gather(hits)
 	acts := has[MeansSecret] || has[MeansTool] || has[MeansForward]
-	speaks := has[MeansOverride] || has[MeansConceal]
+	speaks := has[MeansOverride] || has[MeansConceal] || has[MeansConsent]
 	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])
-	injection := Injection{Quote: passageAt(text, start, end), Grave: acts && (speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward])) && !about}
-	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansSecret, MeansTool, MeansForward, MeansEndless} {
+	injection := Injection{Quote: passageAt(text, start, end), Grave: !about && (acts && speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward] || has[MeansConsent]) || addressed && has[MeansDisarm])}
+	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansConsent, MeansDisarm, MeansSecret, MeansTool, MeansForward, MeansEndless} {
 		if has[m] {
 			injection.Means = append(injection.Means, m)
 		}
