@@ -117,8 +117,10 @@ type decoder struct {
 	started environment
 	// executable returns the file that a process executes; nil where the tracer's pids are not ours.
 	executable func(pid int) string
-	// astray: the last name led through a link whose target is not known.
-	astray  bool
+	// astray: the last name led through a link whose target is not known. vague: it had ".." behind what may be a link.
+	astray, vague bool
+	// dirs are directories that the kernel named, up to a number: they are no links.
+	dirs    map[string]bool
 	pending int // bytes
 	args    [][]byte
 }
@@ -129,7 +131,7 @@ func newDecoder(cfg Config, sink func(Event)) *decoder {
 		framers: newRecent[string, *framer](256), announced: newRecent[netip.AddrPort, struct{}](8192),
 		asked: newRecent[handle, netip.AddrPort](4096), bound: map[netip.AddrPort]*bound{},
 		spliced: newRecent[uint64, string](1024),
-		handles: newRecent[handle, string](2048), feeds: newFeeds()}
+		handles: newRecent[handle, string](2048), dirs: map[string]bool{}, feeds: newFeeds()}
 }
 
 // feed takes one line without its newline. It keeps nothing of b.

@@ -190,9 +190,13 @@ func (d *decoder) change(c *call) {
 		}
 		return
 	}
-	d.astray = false
+	d.astray, d.vague = false, false
 	e.Value = c.value()
 	asked, readable := d.changed(c, &e)
+	if d.vague && strings.HasPrefix(c.Name, "mkdir") { // to have made a directory excuses what happens in it
+		at := c.places()[0]
+		e.Path, _ = c.join(at.dir, at.name)
+	}
 	if !readable {
 		d.blind(c)
 	}

@@ -71,7 +71,7 @@ func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKin
 // walk cleans an absolute name as the kernel does: ".." after a symbolic link is
 // the directory above the link's target.
 func (d *decoder) walk(c *call, name string, follow bool) string {
-	if len(d.links.to) == 0 && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") {
+	if len(d.links.to) == 0 && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") && !strings.Contains(name, "/..") {
 		return path.Clean(name)
 	}
 	at, hops := make([]byte, 0, len(name)), 0 // without a final slash
@@ -86,6 +86,7 @@ func (d *decoder) walk(c *call, name string, follow bool) string {
 		case "", ".":
 			continue
 		case "..":
+			d.vague = d.vague || len(at) > 0 && !d.dirs[string(at)]
 			at = at[:max(0, bytes.LastIndexByte(at, '/'))]
 			continue
 		}
@@ -175,9 +176,15 @@ func (d *decoder) opened(c *call, name string) {
 }
 
 func (d *decoder) keep(p *process, number int, name string) {
+	for dir := path.Dir(name); len(dir) > 1 && !d.dirs[dir] && len(d.dirs) < maxDirs; dir = path.Dir(dir) {
+		d.dirs[dir] = true
+	}
 	d.handles.put(handle{p.pid, number}, name)
 	p.memory = p.memory || inMemory(name)
 }
+
+// maxDirs bounds the directories that are known to be no links, by number.
+const maxDirs = 1 << 14
 
 // inMemory reports whether a file was made by memfd_create(2).
 func inMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }
@@ -305,9 +312,13 @@ func (d *decoder) chdir(c *call) {
 		c.task.fs.cwd, _ = filePath(decor)
 		return
 	}
-	d.astray = false
-	c.task.fs.cwd, _ = d.locate(c, nil, c.arg(0), true)
-	if d.astray {
-		c.task.fs.cwd = ""
+	d.astray, d.vague = false, false
+	cwd, _ := d.locate(c, nil, c.arg(0), true)
+	switch {
+	case d.astray:
+		cwd = ""
+	case d.vague:
+		cwd, _ = c.join(nil, c.arg(0)) // names relative to it are vague, too
 	}
+	c.task.fs.cwd = cwd
 }
