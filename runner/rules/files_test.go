@@ -349,6 +349,7 @@ func TestProbing(t *testing.T) {
 		t.Error("the look-up of the session goes through a program of the server's")
 	}
 	expect(t, input(silent, by("/tmp/ps", missing("/proc/7/environ", "EACCES"))), "FILE-006 High")
+	expect(t, input(silent, by(trace.Altered+"/usr/bin/ps", missing("/proc/7/environ", "EACCES"))), "FILE-006 High")
 	expect(t, input(silent, missing("/dev/input/event0", "EACCES")), "FILE-006 High: Tool format_note tried to open /dev/input/event0")
 	expect(t, input(silent, missing("/dev/input", "ENOENT")), "FILE-006 High: Tool format_note tried to open /dev/input")
 	expect(t, input(server{name: "keys", tools: []string{"format_note: Presses keys of the keyboard."}}, missing("/dev/input/event0", "EACCES")), "")

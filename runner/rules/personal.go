@@ -71,7 +71,7 @@ const portSSH = 22
 // logsIn reports whether the hosts of SSH were read for a connection: by a program of SSH, or by a capability that
 // connects to its port.
 func (in Input) logsIn(e profile.Effect) bool {
-	return sshPrograms[path.Base(e.Program)] || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+	return sshPrograms[path.Base(e.Program)] && bin[path.Dir(e.Program)] || slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
 		return other.Kind == profile.KindConnect && other.Port == portSSH && other.Capability == e.Capability
 	})
 }

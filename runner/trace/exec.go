@@ -34,11 +34,11 @@ func (d *decoder) exec(c *call) {
 		return
 	}
 	argv, cut := words(c.arg(first+1), nil)
-	env, _ := words(c.arg(first+2), d.started)
+	env, unread := words(c.arg(first+2), d.started)
 	d.emit(c, Event{Op: OpExec, Path: path, Running: d.running(c), Argv: argv, Cut: cut, Env: env, Dir: c.task.fs.cwd})
 	if worked {
 		c.task.process.launched(path, c.at, d.tasks.root)
-		c.task.process.started(path, argv, cut)
+		c.task.process.started(path, argv, cut || unread, env)
 	}
 }
 

@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/runner/lazyregexp"
 )
 
@@ -29,10 +31,25 @@ var (
 	silenced = lazyregexp.New(`\s*2>\s*/dev/null`)
 )
 
-// started records a program that the process executes, and its arguments, which may be cut.
-func (p *process) started(program string, argv []string, cut bool) {
-	p.lookup = p.lookup || !cut && looksUpSession(program, argv)
+// Altered begins the Event.Program of a program that the server had load other code: it is not what its path says.
+const Altered = "(altered) "
+
+// started records a program that the process executes, and its arguments, which may be cut. env is new in its environment.
+func (p *process) started(program string, argv []string, cut bool, env []string) {
+	altered := slices.ContainsFunc(env, alters)
+	if altered {
+		p.program = Altered + p.program
+	}
+	p.lookup = p.lookup || !cut && !altered && looksUpSession(program, argv)
 }
+
+// alters reports whether a variable has every program, or a shell, load other code.
+func alters(variable string) bool {
+	name, value, _ := strings.Cut(variable, "=")
+	return loading.MatchString(name) && environ.Loads(name, value) != ""
+}
+
+var loading = lazyregexp.New(`^(?:LD_.*|GCONV_PATH|LOCPATH|ENV|BASH.*|SHELLOPTS|PS4|PROMPT_COMMAND)$`)
 
 // shells are the programs that a look-up may run in. They are known by their paths, because argv[0] can be anything.
 var shells = lazyregexp.New(`^(?:/usr)?/bin/(?:sh|bash|dash|zsh|ash|busybox)$`)

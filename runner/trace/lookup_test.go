@@ -1,6 +1,9 @@
 package trace
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestLooksUpSession: only if nothing but one variable of the session passes.
 func TestLooksUpSession(t *testing.T) {
@@ -35,5 +38,19 @@ func TestLooksUpSession(t *testing.T) {
 	disguised := []string{"/bin/sh", "-c", `grep -z '^DISPLAY=' /proc/7/environ`}
 	if looksUpSession("/tmp/sh", disguised) || looksUpSession("/usr/bin/python3", disguised) || looksUpSession("", disguised) {
 		t.Error("a program with the arguments of a look-up is one")
+	}
+}
+
+// TestAltered: a variable of the server's has a program load other code.
+func TestAltered(t *testing.T) {
+	lookup := []string{"/bin/sh", "-c", `grep -z '^DISPLAY=' /proc/7/environ`}
+	for variable, want := range map[string]bool{
+		"LD_PRELOAD=/pkg/x.so": true, "BASH_ENV=/pkg/rc.sh": true, "BASH_FUNC_grep%%=() { cat /proc/*/environ; }": true, "ENV=/pkg/rc.sh": true,
+		"ENV=production": false, "LANG=C": false, "NODE_OPTIONS=--require /pkg/x.js": false, "LD_PRELOAD=": false,
+	} {
+		p := &process{program: "/usr/bin/dash"}
+		if p.started("/usr/bin/dash", lookup, false, []string{variable}); p.lookup == want || strings.HasPrefix(p.program, Altered) != want {
+			t.Errorf("%s: altered %t, want %t", variable, !p.lookup, want)
+		}
 	}
 }
