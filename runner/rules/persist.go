@@ -30,7 +30,7 @@ func findInstalled(in Input) []draft {
 		o, installs := places.InstalledBy(e.Argv.Words())
 		d.severity, d.object = report.SeverityHigh, path.Base(e.Path)
 		d.message = sentence("%s %s %s: %s, and nothing in its declaration speaks of that", subject(e), did(e, "ran", "tried to run"), program(e), o.What)
-		return installs && !in.installs() && !speaks(in.Scope.Covering(e.Capability), o.Topics) && !in.ran.orders[e.Capability].programs[path.Base(e.Path)]
+		return installs && !in.installs(e) && !speaks(in.Scope.Covering(e.Capability), o.Topics) && !in.ran.orders[e.Capability].programs[path.Base(e.Path)]
 	}, profile.KindExec)
 }
 
@@ -48,7 +48,7 @@ func findPlanted(in Input) []draft {
 		d.severity, d.object = report.SeverityHigh, "what it put a command into" // also a source of packages; one finding, however many files
 		d.message = sentence("%s put something into %s that takes effect by itself, and that neither an argument nor its declaration mentions: %s",
 			subject(e), clean(e.Path, 256), clean(e.Planted, 200))
-		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs() &&
+		return e.Planted != "" && !own[e.Planted] && asked(e.Phase) && in.wanted(file) && !in.installs(e) &&
 			!speaks(in.Scope.Covering(e.Capability), plantedTopics) &&
 			!slices.ContainsFunc(in.Arguments[e.Capability], func(a Argument) bool {
 				return places.Planted(e.Path, []byte(a.Value)) != "" || holdsHost(a.Value, places.SourceOf(e.Planted))
@@ -82,12 +82,23 @@ func (in Input) persists(own ownPaths, e profile.Effect, d *draft) (o places.Obe
 		d.exceeded = true
 		return o, beyond(clause), true
 	case answer == scope.Allowed && clause.Source == report.ScopeSpec, speaks(covering, o.Topics), namesFile(covering, e.Path),
-		o.Owner != "" && (strings.Contains(strings.ToLower(e.Program), o.Owner) || in.isNamed(o.Owner)),
-		o.OnPath && in.installs(), in.inOwnRepository(e), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
+		o.Owner != "" && (keptBy(e.Program, o.Owner) || in.isNamed(o.Owner)),
+		o.OnPath && in.installs(e), in.inOwnRepository(e), o.Project && (in.wanted(e) || in.madeItself(e) || own.temporary(e.Path) && !ofAudit.MatchString(e.Path) || !asked(e.Phase)):
 		return o, "", false
 	}
 	return o, "nothing in its declaration speaks of that", true
 }
+
+// keptBy reports whether a program of the system is one of an owner's: its path has the owner's name, as in
+// "/usr/lib/libreoffice/program/soffice.bin".
+func keptBy(program, owner string) bool {
+	return systemic(program) && slices.ContainsFunc(strings.Split(strings.ToLower(program), "/"), func(part string) bool {
+		rest, found := strings.CutPrefix(part, owner)
+		return found && !startsWithLetter(rest)
+	})
+}
+
+func startsWithLetter(text string) bool { return text != "" && text[0] >= 'a' && text[0] <= 'z' }
 
 // lasting returns the kind of a file that is run or obeyed later: by its name, or because it is the server's own code.
 func (in Input) lasting(e profile.Effect) (places.Obeyed, bool) {
@@ -125,7 +136,7 @@ func (in Input) cachedCode(e profile.Effect) (o places.Obeyed, ok bool) {
 	default:
 		return o, false
 	}
-	return o, asked(e.Phase) && !in.installs() && !in.builds(e.Capability)
+	return o, asked(e.Phase) && !in.installs(e) && !in.builds(e.Capability)
 }
 
 // builds reports whether a capability started a package manager, or a program that fetches what it builds.
@@ -161,7 +172,7 @@ var sources = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".so", ".node", ".rb
 // ownCode reports whether a call changed the server's program, or a module that is installed beside it. It
 // leaves out servers that run a package manager.
 func (in Input) ownCode(e profile.Effect) bool {
-	if !asked(e.Phase) || !slices.Contains(sources, path.Ext(e.Path)) || in.installs() {
+	if !asked(e.Phase) || !slices.Contains(sources, path.Ext(e.Path)) || in.installs(e) {
 		return false
 	}
 	if places.Packaged(e.Path) {
@@ -172,11 +183,20 @@ func (in Input) ownCode(e profile.Effect) bool {
 	})
 }
 
-// installs reports whether a package manager starts the server, or was started by it.
-func (in Input) installs() bool {
-	return len(in.Command) > 0 && pkgmanager.Serves(in.Command[0]) || slices.ContainsFunc(in.Profile.Effects, func(e profile.Effect) bool {
-		return e.Kind == profile.KindExec && e.Error == "" && pkgmanager.Serves(e.Path)
-	})
+// installs reports whether an effect belongs to a package manager that starts the server, before its first call, or to
+// a capability that has started one to fetch packages.
+func (in Input) installs(e profile.Effect) bool {
+	return len(in.Command) > 0 && pkgmanager.Serves(in.Command[0]) && !asked(e.Phase) ||
+		slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+			return other.Kind == profile.KindExec && other.Error == "" && other.Capability == e.Capability && in.fetchesPackages(other)
+		})
+}
+
+// fetchesPackages reports whether a program is a package manager of the machine that fetches packages.
+func (in Input) fetchesPackages(e profile.Effect) bool {
+	m, _ := pkgmanager.Of(e.Path)
+	argv := e.Argv.Words()
+	return m.Registry != pkgmanager.Other && len(argv) > 0 && m.Fetches(argv[1:]) && in.isInstalled(e.Path)
 }
 
 // namesFile reports whether a declaration has each word of a file's name: "edits AGENTS.md".

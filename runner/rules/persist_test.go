@@ -106,3 +106,19 @@ func TestInstalled(t *testing.T) {
 		expect(t, tc.in, tc.want)
 	}
 }
+
+// TestNoPackageManager: a program that is only called npm, or that fetches nothing, excuses no change.
+func TestNoPackageManager(t *testing.T) {
+	git := touches(call, home+"/.local/bin/git")
+	for _, npm := range [][]string{{"/pkg/bin/npm", "install", "x"}, {"/usr/bin/npm", "--version"}} {
+		in := input(silent, run(startup, npm...), run(call, npm...), git)
+		in.Dir = "/pkg"
+		if !slices.ContainsFunc(Judge(in), func(f report.Finding) bool { return f.Rule == "MCPA-PERSIST-001" }) {
+			t.Errorf("%q: no finding", npm)
+		}
+	}
+	installed := input(silent, run(call, "/usr/bin/npm", "install", "x"), git)
+	if slices.ContainsFunc(Judge(installed), func(f report.Finding) bool { return f.Rule == "MCPA-PERSIST-001" }) {
+		t.Error("a package manager may install a program")
+	}
+}
