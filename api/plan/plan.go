@@ -28,6 +28,9 @@ type Plan struct {
 	MinAssurance report.AssuranceLevel `json:"minAssurance,omitempty"`
 	// Command of the server, which the launcher runs.
 	Command []string `json:"command,omitempty"`
+	// Shipped is how many words of Command, from the first on, the server's image or package brings: its publisher
+	// chose them, and not whoever asked for the audit.
+	Shipped int `json:"shipped,omitempty"`
 	// Network says how the sandbox handles connections; Sinkhole if empty.
 	Network report.Network `json:"network,omitempty"`
 	Tracer  Tracer         `json:"tracer,omitempty"`

@@ -44,7 +44,7 @@ func (o *options) unpack(ctx context.Context, c packages.Container, plan *audit.
 	for _, entry := range c.Env {
 		passEnv(plan, entry)
 	}
-	plan.Command, plan.Package = got.Command, &packages.Installed{Report: got.Package()}
+	plan.Command, plan.Shipped, plan.Package = got.Command, len(got.Command)-len(c.Arguments), &packages.Installed{Report: got.Package()}
 	return &got, discard, nil
 }
 

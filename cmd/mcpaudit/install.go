@@ -78,7 +78,7 @@ func (o *options) install(ctx context.Context, of packages.Launched, plan *audit
 		return nil, err
 	}
 	plan.Env, plan.Secrets = slices.Concat(installed.Env, plan.Env), slices.Concat(installed.Secrets, plan.Secrets)
-	plan.Command, plan.Package = append(program, of.Arguments...), &installed
+	plan.Command, plan.Shipped, plan.Package = append(program, of.Arguments...), len(program), &installed
 	return uninstall, nil
 }
 

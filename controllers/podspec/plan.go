@@ -31,6 +31,9 @@ func encodePlan(in Input) (string, error) {
 	}
 	if spec.Server.URL == "" {
 		p.Command = in.Command
+		if len(spec.Server.Command) == 0 { // the image's, but for the args
+			p.Shipped = max(0, len(in.Command)-len(spec.Server.Args))
+		}
 		p.Network, p.Tracer = network(in.Audit), cmp.Or(spec.Sandbox.Tracer, plan.TracerAuto)
 	}
 	var err error

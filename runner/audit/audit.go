@@ -30,6 +30,8 @@ import (
 type Plan struct {
 	// Command of the server, for the report; the launcher runs it.
 	Command []string
+	// Shipped is how many words of Command, from the first on, come with the server: see plan.Plan.
+	Shipped int
 	// Exact forbids further arguments, and older libraries: somebody else starts the server by this command.
 	Exact bool
 	// Older has the requirements of an older library that the server was installed with; "" for none.
@@ -81,10 +83,13 @@ type Plan struct {
 	installs []observation
 }
 
+// chosen returns the words of the command that whoever asked for the audit chose.
+func (p Plan) chosen() []string { return p.Command[min(max(p.Shipped, 0), len(p.Command)):] }
+
 // From returns a Plan with what the manager asks for. The runner sets the rest.
 func From(p plan.Plan) Plan {
 	return Plan{
-		Command: p.Command, Exact: true, FailOn: p.FailOn, MinAssurance: p.MinAssurance, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
+		Command: p.Command, Shipped: p.Shipped, Exact: true, FailOn: p.FailOn, MinAssurance: p.MinAssurance, Network: p.Network, Transport: p.Transport, Port: p.Port, Path: p.Path,
 		Probe: p.Probe, Timeout: p.Timeout.Duration, Scope: p.Scope, Suppressions: p.Suppressions,
 	}
 }

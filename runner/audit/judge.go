@@ -50,7 +50,7 @@ func seenBy(plan Plan, runs []observation, declared scope.Scope, seen profile.Pr
 		Pollution: rules.Pollution{Lines: bad.Lines, Sample: bad.Sample, Phase: bad.Phase, Capability: bad.Capability},
 		Complete:  complete(runs),
 		Breaches:  first.result.Breaches,
-		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputs, Baseline: plan.Baseline, Command: plan.Command, Env: plan.Env, Asked: settings(given(runs)),
+		Manifest:  first.result.Manifest, Others: others(runs), Outputs: outputs, Baseline: plan.Baseline, Command: plan.Command, Chosen: plan.chosen(), Env: plan.Env, Asked: settings(given(runs)),
 		Missing: missing(runs), Arguments: arguments(runs), Home: plan.Decoys.Home, Dir: plan.Dir,
 		Resolvers: plan.resolvers.servers, Search: plan.resolvers.search,
 		Identity: identity(runs), Versions: versions(runs),

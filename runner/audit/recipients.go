@@ -189,7 +189,7 @@ func (a *addressees) raw(text string) {
 // which come from the audit, its user, or the declaration.
 func recipients(plan Plan, runs []observation, in rules.Input) []rules.Recipient {
 	var given []string
-	for _, variable := range slices.Concat(plan.Env, plan.Command) {
+	for _, variable := range slices.Concat(plan.Env, plan.chosen()) {
 		given = append(given, strings.ToLower(variable))
 	}
 	for _, v := range plan.Decoys.Vars {

@@ -149,6 +149,7 @@ func TestContacts(t *testing.T) {
 		"chosen as libpq has it":           {set(input(silent, toHost(tls, evil)), "PG_CONNECTION=host=collect.evil.test port=5432"), ""},
 		"chosen by an option":              {startedAs(input(silent, toHost(tls, evil)), "db", "--db-host", "collect.evil.test"), ""},
 		"chosen by a word with a port":     {startedAs(input(silent, toHost(tls, evil)), "db", "collect.evil.test:9000"), ""},
+		"shipped with the server":          {shipped(startedAs(input(silent, toHost(tls, evil)), "db", "--db-host", "collect.evil.test")), "EGRESS-001 Medium"},
 		"the word of another option":       {startedAs(input(silent, toHost(tls, evil)), "db", "--name", "collect.evil.test"), "EGRESS-001 Medium"},
 		"chosen by an IPv6 address":        {set(input(silent, connect(call, "tcp", "2001:db8::7", 443)), "API_HOST=[2001:db8::7]:443"), ""},
 		"below what is chosen":             {set(input(silent, toHost(tls, evil)), "API_URL=https://evil.test"), ""},
@@ -179,7 +180,12 @@ func wanting(in Input, variables ...string) Input {
 }
 
 func startedAs(in Input, command ...string) Input {
-	in.Command = command
+	in.Command, in.Chosen = command, command
+	return in
+}
+
+func shipped(in Input) Input {
+	in.Chosen = nil
 	return in
 }
 

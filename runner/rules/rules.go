@@ -57,6 +57,8 @@ type Input struct {
 	Others []Advertised
 	// Command started the server; nil where it runs elsewhere.
 	Command []string
+	// Chosen are the words of Command that whoever asked for the audit chose, and not the publisher.
+	Chosen []string
 	// Env are the variables ("NAME=value") that the operator has set, Asked those that the
 	// server asked for, with values of the audit.
 	Env, Asked []string
@@ -99,7 +101,7 @@ type Input struct {
 	explained map[report.Capability]*explained
 	// named are the hosts in each declaration's URLs, made of Manifest, once.
 	named map[report.Capability]map[string]bool
-	// chosen are the hosts that the operator has named, made of Command and Env, once; invented
+	// chosen are the hosts that the operator has named, made of Chosen and Env, once; invented
 	// those that the audit has, made of Asked and of arguments that are settings.
 	chosen, invented hostSet
 	// ran is made of Profile and Arguments, once, and layout of Profile.
@@ -237,7 +239,7 @@ func Judge(in Input) []report.Finding {
 	}
 	in = in.Reading()
 	in.named = namedHosts(in.Manifest)
-	in.chosen, in.invented = chosenHosts(in.Command, in.Env), inventedHosts(in.Asked)
+	in.chosen, in.invented = chosenHosts(in.Chosen, in.Env), inventedHosts(in.Asked)
 	maps.Copy(in.invented, in.settingHosts())
 	in.ran, in.layout = in.programs(), layoutOf(in.Profile.Effects)
 	in.Attack.sight()
