@@ -117,6 +117,8 @@ type decoder struct {
 	started environment
 	// executable returns the file that a process executes; nil where the tracer's pids are not ours.
 	executable func(pid int) string
+	// forging: the server may have sent itself a SIGSYS that looks like a filter's.
+	forging bool
 	// astray: the last name led through a link whose target is not known. vague: it had ".." behind what may be a link.
 	astray, vague bool
 	// dirs are directories that the kernel named, up to a number: they are no links.
@@ -152,6 +154,7 @@ func (d *decoder) feed(b []byte) {
 		t := d.task(l.pid)
 		if t.inside {
 			d.made.note(spec, l.rest)
+			d.forging = d.forging || forges(spec, l.rest)
 		}
 		if l.kind == lineUnfinished {
 			d.suspend(t, spec, l)

@@ -1,42 +1,59 @@
 package trace
 
-import "github.com/mcpaudit/mcpaudit/runner/syscalls"
+import (
+	"bytes"
 
-// stopped reports whether a filter stopped the call before it was made. strace then
-// sees the entry, if it stops at entries, and as "result" the call's own number, which
-// the kernel restores (kernel/seccomp.c, syscall_rollback). It is no descriptor, which
-// would be decorated, and no child, whose pid in its own PID namespace would be
-// translated.
-func (c *call) stopped() bool {
-	number, ok := c.Native()
-	return ok && !c.failed() && c.result.decor == nil && c.result.pid == int(number)
-}
+	"github.com/mcpaudit/mcpaudit/runner/syscalls"
+)
 
-// killed reports whether a filter killed the process for this call. The death is a
-// separate event (Forbidden); whether the call itself is seen depends on the tracer.
-func (c *call) killed() bool { return c.stopped() || c.unreturned() }
+// killed reports whether the process is known to have been killed in the call. The death is a separate event, Forbidden if
+// a filter did it.
+func (c *call) killed() bool { return c.unreturned() && !c.doubtful }
 
 // unreturned reports whether the process was killed in the call, which may have done its work before.
 func (c *call) unreturned() bool { return c.result.errno == unreturned }
 
-// doubt takes a call that a filter may have stopped for one that never returned. A call that was made can have the same
-// result: a descriptor of that number that another thread has closed, or the length of a link's target. The next line of
-// the thread tells: a filter that stops a call sends SIGSYS.
-func (c *call) doubt() {
-	if c.stopped() {
+// doubt takes a call that a filter may have stopped before it was made for one that never returned. strace prints one only
+// if it stops at all calls, which it does when attached: else a filter that stops a call outranks the one that stops for
+// strace (seccomp(2)). It prints the call's own number as the result, because the kernel restores the registers
+// (kernel/seccomp.c, syscall_rollback). A call that was made can have the same result: a descriptor of that number that
+// another thread has closed, or the length of a link's target. The next line of the thread tells: see settle.
+func (d *decoder) doubt(c *call) {
+	number, ok := c.Native()
+	if ok && d.cfg.attached && !c.failed() && c.result.decor == nil && c.result.pid == int(number) {
 		c.result.errno, c.doubtful = unreturned, true
 	}
 }
 
-// settle passes on the event of a doubtful call, unless the line says that a filter stopped it.
+// settle passes on the event of a doubtful call, unless the next line of its thread proves that a filter stopped the call.
+// A SIGSYS for a call of that name does: a second call of the name would have a line of its own. The death by SIGSYS does
+// not say for which call it is, but makes an event in place of an evasion.
 func (d *decoder) settle(t *task, l line) {
 	if t == nil || t.doubtful == nil {
 		return
 	}
 	e := *t.doubtful
-	if t.doubtful = nil; !l.forbidden {
+	t.doubtful = nil
+	trapped := string(l.trapped) == e.Syscall && !d.forging
+	if !trapped && !(l.forbidden && e.Op == OpEvade) {
 		d.pass(e)
 	}
+}
+
+// forges reports whether a call may send a SIGSYS of any contents, which the kernel lets a process do to itself
+// (rt_sigqueueinfo(2)).
+func forges(s *spec, rest []byte) bool {
+	return s.Op == syscalls.Kill && s.Args.Index(syscalls.Pointer) >= 0 && bytes.Contains(rest, []byte(Forbidden))
+}
+
+// trap returns the name of the call for which a filter has sent SIGSYS, from "SIGSYS {...}"; nil for another signal.
+func trap(signal []byte) []byte {
+	if !bytes.HasPrefix(signal, []byte(Forbidden+" {")) || !bytes.Contains(signal, []byte(" si_code=SYS_SECCOMP,")) {
+		return nil
+	}
+	_, name, _ := bytes.Cut(signal, []byte(" si_syscall=__NR_"))
+	name, _, _ = bytes.Cut(name, []byte(","))
+	return name
 }
 
 // forbidden reports a task that a seccomp filter killed. The call itself may be

@@ -30,7 +30,9 @@ type line struct {
 	rest []byte
 	// by is the thread of lineSuperseded.
 	by int
-	// forbidden: SIGSYS has killed a task of lineGone, or a filter has sent it to one of lineSignal.
+	// trapped is the call for which a filter has sent the SIGSYS of lineSignal.
+	trapped []byte
+	// forbidden: SIGSYS has killed a task of lineGone.
 	forbidden bool
 	// killed: a task was killed by a signal with which the audit ends processes.
 	killed bool
@@ -52,7 +54,7 @@ func parseLine(b []byte) (l line, err error) {
 	case bytes.HasPrefix(b, []byte("+++ ")):
 		return parseGone(l, b)
 	case bytes.HasPrefix(b, []byte("--- ")):
-		l.kind, l.forbidden = lineSignal, bytes.HasPrefix(b, []byte("--- "+Forbidden+" {")) && bytes.Contains(b, []byte(" si_code=SYS_SECCOMP,"))
+		l.kind, l.trapped = lineSignal, trap(b[len("--- "):])
 		return l, nil
 	case bytes.HasPrefix(b, []byte(resumedMark)):
 		return parseResumed(l, b[len(resumedMark):])

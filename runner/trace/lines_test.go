@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,12 +217,26 @@ func TestQuickThreads(t *testing.T) {
 	}
 }
 
+// decodeAttached decodes what strace prints when it stops at all calls.
+func decodeAttached(lines ...string) (got []string) {
+	events, _ := decode(Config{Stdin: inode, Stdout: output, attached: true}, []byte(begin+"\n"+strings.Join(lines, "\n")+"\n"))
+	for _, e := range events[1:] {
+		got = append(got, render(e))
+	}
+	return got
+}
+
+// trapped returns the line of a SIGSYS that a filter sends for a call.
+func trapped(name string) string {
+	return `5 2.000000 --- SIGSYS {si_signo=SIGSYS, si_code=SYS_SECCOMP, si_call_addr=0x7f, si_syscall=__NR_` + name + `, si_arch=AUDIT_ARCH_X86_64} ---`
+}
+
 // TestTrapped: a call that the server's own filter traps is not made: its handler
 // makes another.
 func TestTrapped(t *testing.T) {
-	got, _ := decodeLines(t,
+	got := decodeAttached(
 		fmt.Sprintf(`5 2.000000 openat(AT_FDCWD</>, "/root/.ssh/id_rsa", O_RDONLY) = %d <0.000001>`, unix.SYS_OPENAT),
-		`5 2.000000 --- SIGSYS {si_signo=SIGSYS, si_code=SYS_SECCOMP, si_call_addr=0x7f, si_syscall=__NR_openat, si_arch=AUDIT_ARCH_X86_64} ---`,
+		trapped("openat"),
 		fmt.Sprintf(`5 2.000001 openat(AT_FDCWD</>, "/a", O_RDONLY) = %d</a> <0.000001>`, unix.SYS_OPENAT),
 	)
 	if want := []string{`5 read openat main path="/a" flags=O_RDONLY at=0/0`}; !cmp.Equal(want, got) {
@@ -229,25 +244,46 @@ func TestTrapped(t *testing.T) {
 	}
 }
 
-// TestW1ResultOfItsOwnNumber: what looks like a call that a filter stopped was made, if no SIGSYS follows: another thread
-// has closed the descriptor before the tracer asked for its file.
+// TestW1ResultOfItsOwnNumber: what looks like a call that a filter stopped was made, unless a SIGSYS for this very call
+// follows: another thread has closed the descriptor before the tracer asked for its file.
 func TestW1ResultOfItsOwnNumber(t *testing.T) {
 	call := fmt.Sprintf(`5 2.000000 openat(AT_FDCWD</>, "/root/.ssh/id_rsa", O_RDONLY) = %d <0.000001>`, unix.SYS_OPENAT)
-	want := []string{`5 read openat error=? main path="/root/.ssh/id_rsa" flags=O_RDONLY at=0/0`}
+	want := `5 read openat error=? main path="/root/.ssh/id_rsa" flags=O_RDONLY at=0/0`
 	for name, next := range map[string]string{
-		"a call":                `5 2.000001 close(3) = 0 <0.000001>`,
-		"the end":               `5 2.000001 +++ exited with 0 +++`,
-		"the end of the trace":  `6 2.000001 close(3) = 0 <0.000001>`,
-		"SIGSYS of the server":  `5 2.000001 --- SIGSYS {si_signo=SIGSYS, si_code=SI_TKILL, si_pid=5, si_uid=0} ---`,
-		"SIGSYS without a code": `5 2.000001 --- SIGSYS {si_signo=SIGSYS} ---`,
+		"a call":                    `5 2.000001 close(3) = 0 <0.000001>`,
+		"the end":                   `5 2.000001 +++ exited with 0 +++`,
+		"the end of the trace":      `6 2.000001 close(3) = 0 <0.000001>`,
+		"SIGSYS of the server":      `5 2.000001 --- SIGSYS {si_signo=SIGSYS, si_code=SI_TKILL, si_pid=5, si_uid=0} ---`,
+		"SIGSYS without a code":     `5 2.000001 --- SIGSYS {si_signo=SIGSYS} ---`,
+		"SIGSYS for an unseen call": trapped("getppid"),
+		"death for an unseen call":  `5 2.000001 +++ killed by SIGSYS +++`,
 	} {
-		if got, _ := decodeLines(t, call, next); !cmp.Equal(want, got) {
+		if got := decodeAttached(call, next); len(got) == 0 || got[0] != want {
 			t.Errorf("%s: events %q, want %q", name, got, want)
 		}
 	}
 	length := fmt.Sprintf(`5 2.000000 readlinkat(AT_FDCWD</>, "/root/.ssh/id_rsa", ""..., 4096) = %d <0.000001>`, unix.SYS_READLINKAT)
-	if got, _ := decodeLines(t, length); len(got) != 1 {
+	if got := decodeAttached(length); len(got) != 1 {
 		t.Errorf("a link whose target is as long as the call's number: events %q", got)
+	}
+	// The kernel lets a process send itself any SIGSYS.
+	for _, sent := range []string{
+		`6 2.000000 rt_tgsigqueueinfo(5, 5, SIGSYS, {si_signo=SIGSYS, si_code=SYS_SECCOMP, si_call_addr=NULL, si_syscall=__NR_openat, si_arch=AUDIT_ARCH_X86_64} <unfinished ...>`,
+		`6 2.000000 pidfd_send_signal(3<pid:5>, SIGSYS, {si_signo=SIGSYS, si_code=SYS_SECCOMP}, 0) = 0 <0.000001>`,
+	} {
+		if got := decodeAttached(sent, call, trapped("openat")); !slices.Contains(got, want) {
+			t.Errorf("after %s: events %q", sent, got)
+		}
+	}
+	// Filters outrank --seccomp-bpf: what a filter stops is not in the trace.
+	got, _ := decodeLines(t, call, trapped("openat"))
+	if want := []string{`5 read openat main path="/root/.ssh/id_rsa" flags=O_RDONLY at=0/0`}; !cmp.Equal(want, got) {
+		t.Errorf("not attached: events %q, want %q", got, want)
+	}
+	// The pid of a child can be the number of clone.
+	got, _ = decodeLines(t, fmt.Sprintf(`5 2.000000 clone(child_stack=NULL, flags=CLONE_NEWUSER|SIGCHLD) = %d <0.000001>`, unix.SYS_CLONE))
+	if want := []string{`5 evade clone main at=0/0`}; !cmp.Equal(want, got) {
+		t.Errorf("clone: events %q, want %q", got, want)
 	}
 }
 

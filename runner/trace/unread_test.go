@@ -45,12 +45,6 @@ func TestForbidden(t *testing.T) {
 		"after the call": {
 			[]string{`5 2.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = ?`, `5 2.000001 +++ killed by SIGSYS (core dumped) +++`},
 			[]string{`5 evade SIGSYS error=? main at=0/0`}},
-		"the numbers of the calls for results": {
-			[]string{fmt.Sprintf(`5 2.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = %d <0.000001>`, unix.SYS_SOCKET),
-				fmt.Sprintf(`5 2.000000 clone(child_stack=NULL, flags=CLONE_UNTRACED|SIGCHLD) = %d <0.000001>`, unix.SYS_CLONE),
-				fmt.Sprintf(`5 2.000000 seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, {len=4, filter=0x7ffd}) = %d <0.000001>`, unix.SYS_SECCOMP),
-				`5 2.000001 +++ killed by SIGSYS (core dumped) +++`},
-			[]string{`5 evade SIGSYS error=? main at=0/0`}},
 		"by a child that nobody has heard of": {
 			[]string{`5 2.000000 vfork( <unfinished ...>`, `6 2.000001 +++ killed by SIGSYS +++`, `5 2.000002 <... vfork resumed>) = 6 <0.000001>`},
 			[]string{`6 evade SIGSYS error=? origin=0/0 at=0/0`}},
@@ -59,6 +53,23 @@ func TestForbidden(t *testing.T) {
 		got, stats := decodeLines(t, tc.lines...)
 		if diff := cmp.Diff(tc.want, got); diff != "" || stats.Unparsed != 0 || stats.Alive > 1 {
 			t.Errorf("%s: %d not parsed, %d alive; events (-want +got):\n%s", name, stats.Unparsed, stats.Alive, diff)
+		}
+	}
+}
+
+// TestForbiddenWhenAttached: strace that stops at all calls prints those that a filter kills for, with their own number.
+func TestForbiddenWhenAttached(t *testing.T) {
+	for _, call := range []string{
+		fmt.Sprintf(`socket(AF_VSOCK, SOCK_STREAM, 0) = %d`, unix.SYS_SOCKET),
+		fmt.Sprintf(`clone(child_stack=NULL, flags=CLONE_UNTRACED|SIGCHLD) = %d`, unix.SYS_CLONE),
+		fmt.Sprintf(`seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, {len=4, filter=0x7ffd}) = %d`, unix.SYS_SECCOMP),
+	} {
+		got := decodeAttached(`5 2.000000 `+call+` <0.000001>`, `5 2.000001 +++ killed by SIGSYS (core dumped) +++`)
+		if want := []string{`5 evade SIGSYS error=? main at=0/0`}; !cmp.Equal(want, got) {
+			t.Errorf("%s: events %q, want %q", call, got, want)
+		}
+		if got := decodeAttached(`5 2.000000 ` + call + ` <0.000001>`); len(got) != 1 {
+			t.Errorf("%s, which was made: events %q", call, got)
 		}
 	}
 }
