@@ -220,7 +220,7 @@ func (p pod) run(dir string) error {
 	socket := dir + "/run/runner.sock"
 	server := container{
 		name: dir + "/bin/" + shimName, args: append([]string{"shim", "--socket", socket, "--"}, p.Command...),
-		uid: p.ServerUID, env: []string{"HOME=" + dir + "/home"},
+		uid: p.ServerUID, env: []string{"HOME=/nonexistent"},
 	}
 	runner := container{
 		name: "/proc/self/exe", caps: p.RunnerCaps, env: []string{plan.Variable + "=" + string(asked)},

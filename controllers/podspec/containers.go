@@ -102,7 +102,7 @@ func serverContainer(in Input) corev1.Container {
 		Args:       verbatimAll(in.Command),
 		WorkingDir: server.WorkingDir,
 		Ports:      ports,
-		Env:        append(env, corev1.EnvVar{Name: "HOME", Value: homeDir}),
+		Env:        env, // the shim sets HOME, once it has seen that of the image
 		SecurityContext: &corev1.SecurityContext{
 			Privileged:               new(false),
 			AllowPrivilegeEscalation: new(false),

@@ -42,8 +42,9 @@ type Image struct {
 	Command, Env []string
 	// Dir is the working directory, without links.
 	Dir string
-	// UID and GID are the ids of its user.
+	// UID and GID are the ids of its user, and Home is what a container runtime sets HOME to.
 	UID, GID int
+	Home     string
 }
 
 // Owner returns the ids that own a file of the image on this machine.
@@ -93,6 +94,9 @@ func get(ctx context.Context, c packages.Container, dir string, own Owner) (of I
 		return of, err
 	}
 	if of.UID, of.GID, err = u.user(cmp.Or(c.User, config.Config.User)); err != nil {
+		return of, err
+	}
+	if of.Home, err = u.home(of.UID, of.Env); err != nil {
 		return of, err
 	}
 	if of.Dir, err = u.directory(cmp.Or(c.Dir, config.Config.WorkingDir)); err != nil {

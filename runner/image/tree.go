@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -165,6 +166,20 @@ func (u *unpacker) user(of string) (uid, gid int, err error) {
 		err = fmt.Errorf("its group %.100q is not in its /etc/group", group)
 	}
 	return uid, gid, err
+}
+
+// home returns the home of a user: the variable of the image's config, or that of its /etc/passwd.
+func (u *unpacker) home(uid int, env []string) (string, error) {
+	for _, entry := range slices.Backward(env) {
+		if home, ok := strings.CutPrefix(entry, "HOME="); ok && home != "" {
+			return home, nil
+		}
+	}
+	entry, found, err := u.lookup("etc/passwd", strconv.Itoa(uid), 2)
+	if !found || len(entry) < 7 || entry[5] == "" {
+		return "/", err
+	}
+	return entry[5], nil
 }
 
 // lookup returns the fields of a line of a table of users or groups, by the name or the number in a field.

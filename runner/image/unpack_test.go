@@ -192,6 +192,14 @@ func TestUser(t *testing.T) {
 			t.Errorf("user %q: %d:%d, want %v (%v)", of, uid, gid, want, err)
 		}
 	}
+	for uid, want := range map[int]string{0: "/root", 1000: "/home/node", 7: "/"} {
+		if home, err := u.home(uid, []string{"A=b", "HOME="}); err != nil || home != want {
+			t.Errorf("home of %d: %q, want %q (%v)", uid, home, want, err)
+		}
+	}
+	if home, err := u.home(0, []string{"HOME=/a", "HOME=/app"}); err != nil || home != "/app" {
+		t.Errorf("home that the image sets: %q (%v)", home, err)
+	}
 	for _, of := range []string{"nobody-knows", "node:nobody-knows", "-1"} {
 		if _, _, err := u.user(of); err == nil {
 			t.Errorf("user %q: no error", of)

@@ -65,7 +65,13 @@ func TestImage(t *testing.T) {
 	t.Setenv("HOME", home)
 	write(t, filepath.Join(home, "note"), "the user's")
 	of := shellImage(t, 1234)
-	script := `echo "dir $PWD from $FROM home $HOME"; read line <own; echo "own $line"
+	of.Home = "/nowhere"
+	profile := filepath.Join(of.Root, of.Home, ".profile")
+	write(t, profile, `echo "the profile of the image"`)
+	if err := os.Chmod(profile, 0o644); err != nil { //nolint:gosec // the server reads it
+		t.Fatal(err)
+	}
+	script := `. $HOME/.profile; echo "dir $PWD from $FROM home $HOME"; read line <own; echo "own $line"
 while read name value rest; do case $name in Uid:) echo "uid $value";; esac; done </proc/self/status
 echo x >/dev/null && echo changed >own && read line <own && echo "then $line"
 echo y >/srv/work/new && echo z >/tmp/new && echo "wrote"
@@ -78,7 +84,7 @@ for path in /etc/os-release /root /usr/bin/env ` + home + `/note; do [ -e $path 
 	}
 	o := runWith(t, launcher)
 	t.Logf("stdout %q, stderr %q, notes %q", o.stdout, o.stderr, o.notes)
-	want := []string{"dir /srv/work from image home /home/ellis", "own of the image", "then changed", "wrote", "key -----BEGIN RSA PRIVATE KEY-----"}
+	want := []string{"the profile of the image", "dir /srv/work from image home /home/ellis", "own of the image", "then changed", "wrote", "key -----BEGIN RSA PRIVATE KEY-----"}
 	if os.Getuid() == 0 {
 		want = append(want, "uid 1234")
 	}

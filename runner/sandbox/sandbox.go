@@ -272,6 +272,9 @@ func (b *box) start(ctx context.Context, cfg trace.Config, l *Launcher, how audi
 	if len(how.StandIns) > 0 {
 		setup.StandIns = &shim.StandIns{Program: how.Names.Out(standInProgram), Names: how.StandIns}
 	}
+	if l.image != nil && l.image.Home != "" && l.image.Home != l.home { // else the image's files are there
+		setup.Home, setup.ImageHome = l.home, l.image.Home
+	}
 	run, err := b.link.Setup(ctx, setup)
 	if err != nil {
 		l.salvage(b)

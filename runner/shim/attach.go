@@ -89,7 +89,7 @@ func (l *Launcher) start(ctx context.Context, how audit.Start) (*process, error)
 		env = sinkhole.Untold(env)
 	}
 	setup := NewSetup(how)
-	setup.Env = slices.Concat(how.Decoys.Env(), env)
+	setup.Env, setup.Home = slices.Concat(how.Decoys.Env(), env), l.Decoys.Home
 	if len(how.StandIns) > 0 {
 		program, err := l.shim()
 		if err != nil {

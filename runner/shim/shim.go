@@ -83,6 +83,10 @@ type Setup struct {
 	// Set has the same, in place of set ones.
 	Env []string `json:"env,omitempty"`
 	Set []string `json:"set,omitempty"`
+	// Home is the server's home, in place of ImageHome, that of its user in the image; "" leaves HOME as it is. Without
+	// ImageHome it is that of the shim's user.
+	Home      string `json:"home,omitempty"`
+	ImageHome string `json:"imageHome,omitempty"`
 	// Arguments come after those of the command.
 	Arguments []string `json:"arguments,omitempty"`
 	// Files are put below /tmp and each existing one of Dirs, unless they exist. Dirs

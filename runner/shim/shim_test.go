@@ -108,6 +108,21 @@ func (c container) started(t *testing.T, how shim.Setup) *shim.Run {
 	return run
 }
 
+// TestY2HomeOfTheImage: the server gets the audit's home, with the code of the image's.
+func TestY2HomeOfTheImage(t *testing.T) {
+	image, home := t.TempDir(), t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(image, ".profile"), []byte("echo profile"), 0o644),
+		os.Chmod(filepath.Dir(image), 0o755), os.Chmod(image, 0o755), os.Chmod(home, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", image)
+	c := start(t, "sh", "-c", `. "$HOME/.profile"; echo "$HOME"`)
+	run := c.started(t, shim.Setup{Home: home})
+	if got, want := readAll(t, run.Stdout), "profile\n"+home+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestServerSpeaksOverTheRunnersStreams(t *testing.T) {
 	for kind, sockets := range map[string]bool{"fifo": false, "socket": true} {
 		t.Run(kind, func(t *testing.T) { speaks(t, kind, sockets) })

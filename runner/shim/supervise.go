@@ -141,7 +141,11 @@ func (s *supervisor) setup(o order) error {
 	if s.barrier != nil || s.run != nil || len(o.files) != 3 || o.Setup == nil {
 		return fmt.Errorf("got a setup with %d descriptors out of turn", len(o.files))
 	}
-	env, notes := merge(replace(os.Environ(), o.Setup.Set), o.Setup.Env), []string(nil)
+	env, err := o.Setup.environment()
+	if err != nil {
+		return send(s.conn, message{Kind: kindFailed, Text: err.Error()})
+	}
+	var notes []string
 	plant := planter{o.Setup.Names}
 	if in := o.Setup.StandIns; in != nil {
 		dir := plant.Out(standInDir)
