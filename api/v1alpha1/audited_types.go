@@ -106,6 +106,12 @@ type AuditedExercise struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	Timeout metav1.Duration `json:"timeout,omitzero"`
+	// callTimeout is the time in which a call had to be answered. Absent for audits by earlier versions, which did not
+	// record it.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	CallTimeout metav1.Duration `json:"callTimeout,omitzero"`
 	// depth is Quick, Standard or Deep, see spec.probe.depth.
 	// +optional
 	// +kubebuilder:validation:Enum=Quick;Standard;Deep

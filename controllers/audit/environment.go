@@ -103,8 +103,9 @@ func exercise(spec v1alpha1.MCPServerAuditSpec) *v1alpha1.AuditedExercise {
 	return &v1alpha1.AuditedExercise{
 		Digest: v1alpha1.Digest("sha256:" + report.Sum(encoded)), Network: cmp.Or(spec.Sandbox.Network, report.NetworkSinkhole), Calls: probe.Calls,
 		Rounds: cmp.Or(probe.Rounds, plan.DefaultRounds), MaxCallsPerTool: cmp.Or(probe.MaxCallsPerTool, plan.DefaultMaxCallsPerTool),
-		Timeout: metav1.Duration{Duration: cmp.Or(spec.Timeout.Duration, plan.DefaultTimeout)},
-		Inputs:  int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Depth: probe.Depth, Attack: probe.Attack, //nolint:gosec // bounded by the CRD
+		Timeout:     metav1.Duration{Duration: cmp.Or(spec.Timeout.Duration, plan.DefaultTimeout)},
+		CallTimeout: metav1.Duration{Duration: cmp.Or(probe.CallTimeout.Duration, plan.DefaultCallTimeout)},
+		Inputs:      int32(len(probe.Inputs)), SkippedTools: int32(len(probe.SkipTools)), Depth: probe.Depth, Attack: probe.Attack, //nolint:gosec // bounded by the CRD
 	}
 }
 

@@ -109,7 +109,7 @@ func TestX3WorkingDirectoryOfAnImage(t *testing.T) {
 func TestExercise(t *testing.T) {
 	spec := v1alpha1.MCPServerAuditSpec{Probe: v1alpha1.Probe{Rounds: 1, SkipTools: []string{"a"}, Attack: plan.AttackOff}, Sandbox: v1alpha1.Sandbox{Network: report.NetworkAllow}}
 	got, other := exercise(spec), exercise(v1alpha1.MCPServerAuditSpec{})
-	if got.Rounds != 1 || got.Network != report.NetworkAllow || got.SkippedTools != 1 || got.Attack != plan.AttackOff || got.MaxCallsPerTool != 24 || got.Digest == other.Digest || other.Rounds != 3 || other.Timeout.Duration != plan.DefaultTimeout {
+	if got.Rounds != 1 || got.Network != report.NetworkAllow || got.SkippedTools != 1 || got.Attack != plan.AttackOff || got.MaxCallsPerTool != 24 || got.Digest == other.Digest || other.Rounds != 3 || other.Timeout.Duration != plan.DefaultTimeout || other.CallTimeout.Duration != plan.DefaultCallTimeout {
 		t.Errorf("exercise = %+v, without a probe %+v", got, other)
 	}
 }

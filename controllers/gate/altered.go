@@ -47,6 +47,8 @@ func littleExercised(e *v1alpha1.AuditedExercise) string {
 		return fmt.Sprintf("its probe.maxCallsPerTool was %d, not %d", e.MaxCallsPerTool, plan.DefaultMaxCallsPerTool)
 	case e.Timeout.Duration > 0 && e.Timeout.Duration < plan.DefaultTimeout:
 		return fmt.Sprintf("its timeout was %s, not %s", e.Timeout.Duration, plan.DefaultTimeout)
+	case e.CallTimeout.Duration > 0 && e.CallTimeout.Duration < plan.DefaultCallTimeout:
+		return fmt.Sprintf("its probe.callTimeout was %s, not %s", e.CallTimeout.Duration, plan.DefaultCallTimeout)
 	case e.Depth == report.DepthQuick:
 		return "its probe.depth was Quick"
 	case e.Attack == plan.AttackOff:

@@ -152,6 +152,8 @@ func TestS16LittleExercised(t *testing.T) {
 		"fewer calls":       {func(e *v1alpha1.AuditedExercise) { e.MaxCallsPerTool = 2 }, "its probe.maxCallsPerTool was 2, not 24"},
 		"less time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = time.Minute }, "its timeout was 1m0s, not 5m0s"},
 		"more time":         {func(e *v1alpha1.AuditedExercise) { e.Timeout.Duration = 10 * time.Minute }, ""},
+		"shorter calls":     {func(e *v1alpha1.AuditedExercise) { e.CallTimeout.Duration = time.Second }, "its probe.callTimeout was 1s, not 30s"},
+		"longer calls":      {func(e *v1alpha1.AuditedExercise) { e.CallTimeout.Duration = time.Minute }, ""},
 		"few launches":      {func(e *v1alpha1.AuditedExercise) { e.Depth = report.DepthQuick }, "its probe.depth was Quick"},
 		"no attack":         {func(e *v1alpha1.AuditedExercise) { e.Attack = plan.AttackOff }, "its probe.attack was Off"},
 		"no network at all": {func(e *v1alpha1.AuditedExercise) { e.Network = report.NetworkDeny }, "its sandbox.network was Deny"},
