@@ -15,10 +15,6 @@ import (
 // namespace also for the user who made it.
 var halved = []int{unix.RLIMIT_MSGQUEUE, unix.RLIMIT_SIGPENDING, unix.RLIMIT_MEMLOCK}
 
-// noCore is the only limit, in bytes, at which the kernel does not start the machine's handler of core dumps
-// (kernel/coredump.c). A server can lower it to 0: the handler then starts, and sees a limit of 0.
-const noCore = 1
-
 // watched are what a user may have for watching files, and the limits of it that a user namespace sets.
 var watched = map[string]string{
 	"sys/fs/inotify/max_user_instances": "sys/user/max_inotify_instances",
@@ -37,9 +33,6 @@ func leaveHalf(proc string) error {
 		if err := unix.Setrlimit(resource, &limit); err != nil {
 			return fmt.Errorf("halve a resource limit: %w", err)
 		}
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: noCore, Max: noCore}); err != nil {
-		return fmt.Errorf("forbid core dumps: %w", err)
 	}
 	for of, name := range watched {
 		text, err := os.ReadFile(filepath.Join(proc, of))

@@ -46,6 +46,9 @@ var lastOld = map[string]uint32{"amd64": 336, "arm64": 294}
 func Confine() error {
 	program, err := filter(runtime.GOARCH)
 	if err == nil {
+		err = limit()
+	}
+	if err == nil {
 		err = seccomp.Install(program, 0)
 	}
 	if err != nil {
@@ -69,6 +72,7 @@ func filter(arch string) ([]bpf.Instruction, error) {
 	program = append(program, when("seccomp", arch,
 		seccomp.Load(first), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SECCOMP_SET_MODE_FILTER, SkipFalse: 3},
 		seccomp.Load(second), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, SkipFalse: 1}, kill, allow)...)
+	program = append(program, keepCore(arch)...)
 	return append(program,
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: syscalls.LastKnown, SkipFalse: 1}, unknown,
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: lastOld[arch], SkipFalse: 2},

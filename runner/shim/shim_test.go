@@ -108,8 +108,8 @@ func (c container) started(t *testing.T, how shim.Setup) *shim.Run {
 	return run
 }
 
-// TestY2HomeOfTheImage: the server gets the audit's home, with the code of the image's.
-func TestY2HomeOfTheImage(t *testing.T) {
+// TestAD2HomeOfTheImage: the server gets the audit's home, with the code of the image's.
+func TestAD2HomeOfTheImage(t *testing.T) {
 	image, home := t.TempDir(), t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(image, ".profile"), []byte("echo profile"), 0o644),
 		os.Chmod(filepath.Dir(image), 0o755), os.Chmod(image, 0o755), os.Chmod(home, 0o777)); err != nil {
@@ -119,6 +119,15 @@ func TestY2HomeOfTheImage(t *testing.T) {
 	c := start(t, "sh", "-c", `. "$HOME/.profile"; echo "$HOME"`)
 	run := c.started(t, shim.Setup{Home: home})
 	if got, want := readAll(t, run.Stdout), "profile\n"+home+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestAD3Limits: the machine's handler of core dumps is never started for a server.
+func TestAD3Limits(t *testing.T) {
+	run := start(t, "sh", "-c", "ulimit -c 0; ulimit -c unlimited; grep -e core -e priority /proc/self/limits | tr -s ' '").run(t)
+	want := "Max core file size 1 1 bytes \nMax nice priority 0 0 \nMax realtime priority 0 0 \n"
+	if got := readAll(t, run.Stdout); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
