@@ -2,6 +2,7 @@ package packages
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,9 +47,10 @@ func installNPM(ctx context.Context, p Package, dir string) (i Installed, all []
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--no-save", "--json", "--", p.spec())
 	cmd.Dir = dir // what starts npm, such as a manager of versions, may read settings where the user is
 	cmd.Env = append(os.Environ(), runNothing...)
-	said, err := cmd.Output()
-	if err != nil {
-		return i, nil, npmError(said, err)
+	var said bytes.Buffer
+	cmd.Stdout = &said
+	if err := enough.run(cmd, dir); err != nil {
+		return i, nil, npmError(said.Bytes(), err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "node_modules", ".package-lock.json"))
 	if err != nil {

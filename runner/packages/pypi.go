@@ -173,20 +173,22 @@ func runPython(ctx context.Context, interpreter, dir, path, module string, argum
 	cmd := exec.CommandContext(ctx, interpreter, append([]string{"-m", module}, arguments...)...)
 	cmd.Dir = dir // with -m the working directory comes before the standard library, and the user's may be a checkout of somebody hostile
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "TMPDIR="+filepath.Join(dir, "tmp"))
-	said, err := cmd.CombinedOutput()
-	if err == nil {
-		return nil
+	var text strings.Builder
+	cmd.Stdout, cmd.Stderr = &text, &text
+	err := enough.run(cmd, dir)
+	if err == nil || errors.Is(err, errTooMuch) {
+		return err
 	}
-	why := err.Error()
-	for line := range strings.Lines(string(said)) {
+	said, why := text.String(), err.Error()
+	for line := range strings.Lines(said) {
 		if text, ok := strings.CutPrefix(line, "ERROR: "); ok {
 			why = strings.TrimSpace(text)
 		}
 	}
-	if _, broken, ok := strings.Cut(string(said), "after connection broken by "); ok {
+	if _, broken, ok := strings.Cut(said, "after connection broken by "); ok {
 		why, _, _ = strings.Cut(broken, "\n")
 	}
-	if strings.Contains(string(said), "require a different python version") {
+	if strings.Contains(said, "require a different python version") {
 		return fmt.Errorf("%s: %.300s: %w", module, why, errOtherPython)
 	}
 	return fmt.Errorf("%s: %.300s", module, why)
