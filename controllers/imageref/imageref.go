@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -137,6 +138,9 @@ func (r *Resolver) Digest(ctx context.Context, image string, pullSecrets []corev
 
 // question asks a registry, within the limits.
 func (r *Resolver) question(ctx context.Context, image string, pullSecrets []corev1.Secret, ask func(name.Reference, []remote.Option) error) error {
+	if strings.HasPrefix(image, "sha256:") && !strings.Contains(image, "/") { // else a tag of docker.io/library/sha256
+		return fmt.Errorf("%w: the id of an image is in no registry: give NAME@sha256:DIGEST", ErrNotFound)
+	}
 	reference, err := name.ParseReference(image)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)

@@ -180,6 +180,8 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		{"no such tag", fake.host + "/none:v1", 0, imageref.ErrNotFound},
 		{"no reference", "UPPER/case", 0, imageref.ErrInvalid},
+		{"the id of an image", "sha256:" + strings.Repeat("a", 64), 0, imageref.ErrNotFound},
+		{"the id of an image, cut", "sha256:abc", 0, imageref.ErrNotFound},
 		{"forbidden", fake.host + "/a:v1", http.StatusForbidden, imageref.ErrUnauthorized},
 		{"out of order", fake.host + "/a:v1", http.StatusInternalServerError, imageref.ErrUnreachable},
 		{"too many requests", fake.host + "/a:v1", http.StatusTooManyRequests, imageref.ErrUnreachable},

@@ -139,7 +139,7 @@ func Encrypted(reference string) error {
 // fromRegistry finds an image by its name, with the credentials that docker login has stored.
 func fromRegistry(ctx context.Context, reference, _ string) (s source, err error) {
 	ref, err := name.ParseReference(reference)
-	if err != nil {
+	if id := strings.HasPrefix(reference, "sha256:") && !strings.Contains(reference, "/"); err != nil || id { // else a tag of docker.io/library/sha256
 		return s, errors.New("invalid name (want oci:NAME, oci:NAME:TAG, oci:NAME@sha256:DIGEST or the path of a layout or an archive, which begins with / or .)")
 	}
 	if tag, ok := ref.(name.Tag); ok {

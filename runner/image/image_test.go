@@ -185,6 +185,7 @@ func TestBadImages(t *testing.T) {
 		filepath.Join(dir, "absent"):  "no such file",
 		dir:                           "it has no index.json",
 		"Upper Case":                  "invalid name",
+		digest.String():               "invalid name", // the id of an image of this machine
 		"127.0.0.1:9/notes":           "connection refused",
 		strings.Replace(elsewhere, "1.0", "2.0", 1): "MANIFEST_UNKNOWN",
 	} {
