@@ -242,7 +242,7 @@ func (r *root) tree(path string, stat *syscall.Stat_t) error {
 // to the server's user.
 func (r *root) bindReadOnly(path string) error {
 	if r.owner != nil && r.theirs(path) {
-		err := r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID)
+		err := r.owner.mount(path, r.at(path), unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 		if err == nil {
 			return nil
 		}
@@ -325,7 +325,7 @@ func bindReadOnly(from, to string) error {
 	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind: %w", err)
 	}
-	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
 	if err := unix.MountSetattr(unix.AT_FDCWD, to, unix.AT_RECURSIVE, &attr); err != nil {
 		return fmt.Errorf("make read-only: %w", err)
 	}

@@ -47,6 +47,28 @@ except OSError as e:
 	}
 }
 
+// TestNoDeviceOfTheMachine: where a directory of the machine is bound, its devices cannot be opened.
+func TestNoDeviceOfTheMachine(t *testing.T) {
+	work := t.TempDir()
+	t.Setenv("HOME", "/home/ellis-test")
+	t.Chdir(work)
+	launcher, err := sandbox.New([]string{"sh", "-c", `while read device at type options; do case $at in "$PWD"|/usr) echo "$options";; esac; done </proc/self/mounts`}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = launcher.Close() }) // what it held goes with us in any case
+	launcher.BindOnly()
+	said := strings.TrimSpace(launchOnce(t, launcher))
+	for line := range strings.Lines(said) {
+		if !strings.Contains(line, "ro,") || !strings.Contains(line, "nodev") {
+			t.Errorf("a mount has the options %q", line)
+		}
+	}
+	if said == "" {
+		t.Error("nothing is bound")
+	}
+}
+
 // TestVsockIsForbiddenAndSeen: a socket that is in no network namespace is not
 // made, and the attempt is in the trace, by the server as by a child.
 func TestVsockIsForbiddenAndSeen(t *testing.T) {
