@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/harden"
 	"github.com/mcpaudit/mcpaudit/runner/shim"
 	"github.com/mcpaudit/mcpaudit/runner/trace"
 )
@@ -219,6 +220,10 @@ func runTracer(s spec, as ids) (int, error) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stderr, os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(outerLinkFD, "link")}
 	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	// The server's bytes reach the sinkhole, which is in this process. Nothing is mounted any more.
+	if err := harden.Tracing(); err != nil {
 		return 0, err
 	}
 	if trace.Halted(cmd.Process.Pid) {
