@@ -35,7 +35,9 @@ const LocalDir = "/run/" + Word + "-local"
 // Files returns the files that the creator of Options.Dir puts there before the server starts, for
 // arguments that ask for a path to read. They are made at the first call, because the stages of the
 // sandbox do not need them.
-var Files = sync.OnceValue(func() []File { return slices.Concat(ordinary, documents(), repository(), accounts(), papers) })
+var Files = sync.OnceValue(func() []File {
+	return slices.Concat(ordinary, documents(), repository(), accounts(), papers, described)
+})
 
 // ordinary are texts, for tools that do not name a format.
 var ordinary = []File{
@@ -43,6 +45,11 @@ var ordinary = []File{
 	{FilesDir + "/data.json", []byte(`{"name": "notes", "items": [{"id": 1, "title": "milk"}, {"id": 2, "title": "bread"}]}` + "\n")},
 	{FilesDir + "/todo.md", []byte("# To do\n\n- [ ] buy milk\n- [x] buy bread\n")},
 	{FilesDir + "/table.csv", []byte("id,name,price\n1,milk,1.20\n2,bread,2.50\n")},
+}
+
+// described is what a tool that reads the description of a project looks for in a directory.
+var described = []File{
+	{FilesDir + "/README.md", []byte("# Notes\n\nShopping lists, and what to do.\n\n## Usage\n\nSee [what is to do](todo.md).\n")},
 }
 
 // spare is the name, without the extension, of the files that tools may delete.

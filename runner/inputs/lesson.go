@@ -211,6 +211,7 @@ func (l *lesson) note(said string) {
 		l.letters = true
 	case notFolder.MatchString(said), noFolder.MatchString(said):
 		l.file, l.folder = false, true
+		l.absent = l.absent || !l.present // also for a tool that creates something of it
 	case notFile.MatchString(said), len(l.endings) > 0:
 		l.file, l.folder = true, false
 	}

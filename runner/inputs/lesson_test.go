@@ -56,6 +56,27 @@ func TestRefusedFolder(t *testing.T) {
 	t.Error("the example was not tried")
 }
 
+// TestNotAFolder: a tool that makes a backup of a folder needs one that is there.
+func TestNotAFolder(t *testing.T) {
+	const schema = `{"properties":{"folder":{"type":"string"},"name":{"type":"string"}},"required":["folder"]}`
+	f := NewForm(json.RawMessage(schema), Options{About: "create_backup", Dir: "/home/audit"})
+	c, _ := f.Next(nil, Mark{})
+	f.Refused(c, "ValueError: "+asText(t, c.Arguments, "folder")+" is not a folder")
+	if c, ok := f.Next(nil, Mark{Call: 1}); !ok || asText(t, c.Arguments, "folder") != "/home/audit/marlow-files" {
+		t.Errorf("after the refusal comes %s", c.Arguments)
+	}
+}
+
+func asText(t *testing.T, arguments json.RawMessage, name string) string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(arguments, &all); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := all[name].(string)
+	return text
+}
+
 // A refusal of one argument leaves the values of the others as good as they were.
 func TestRefusalKeepsTheRest(t *testing.T) {
 	const schema = `{"properties":{"path":{"type":"string"},"mode":{"type":"string","description":"'fast' or 'slow'"}},"required":["path","mode"]}`
