@@ -47,7 +47,7 @@ func matches(part, text string) bool {
 	reach(reached, part, len(literal))
 	for i := len(literal); i < len(text); i++ {
 		clear(next)
-		for at := range part {
+		for at := range len(part) {
 			if !reached[at] {
 				continue
 			}
