@@ -61,11 +61,12 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 }
 
 // maxOpinions, maxReads and maxMatched bound the opinions formed, the verdicts read and the bytes
-// of patterns for each byte of an image for a request, by the API server's timeout and by memory.
+// of patterns for each byte of an image for a request, by memory and by a fraction of the API
+// server's timeout, as several requests may be decided at a time.
 const (
 	maxOpinions = 20_000
 	maxReads    = 1_000_000
-	maxMatched  = 50_000_000
+	maxMatched  = 10_000_000
 )
 
 // judgeable keeps namespace admins, who may write policies, from making a decision so costly

@@ -180,15 +180,13 @@ func TestX1WhatIsNotDecidedInTimeIsDenied(t *testing.T) {
 }
 
 // TestX1SoManyPatternsThatNobodyAnswersInTime: a pattern of many stars takes milliseconds for one
-// image, and a namespace may have many of them.
+// image, and a policy may have many of them.
 func TestX1SoManyPatternsThatNobodyAnswersInTime(t *testing.T) {
 	f := newFacts("Enforce")
 	costly := &v1alpha1.MCPAuditPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "costly"}, Spec: v1alpha1.MCPAuditPolicySpec{
 		Match: &v1alpha1.Match{Images: slices.Repeat([]string{"**" + strings.Repeat("*e", 250) + "x"}, 64)}, Gate: v1alpha1.Gate{Mode: v1alpha1.GateAudit},
 	}}
-	for range 200 {
-		f.known.Policies = append(f.known.Policies, gate.ReadPolicy(costly))
-	}
+	f.known.Policies = append(f.known.Policies, gate.ReadPolicy(costly))
 	h, _ := newHandler(f)
 	answer, _ := ask(t, h, question("CREATE", "", pod(slices.Repeat([]string{passing}, 10)...)))
 	if answer.Allowed || !strings.Contains(answer.Result.Message, "bytes of patterns, which are too many") {
