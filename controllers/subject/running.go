@@ -35,6 +35,7 @@ func FromPod(from *corev1.Pod) gate.Subject {
 	}
 	subject := p.subject()
 	subject.Kind = "Pod"
+	subject.NodesByLabel = subject.NodesByLabel && from.Spec.NodeName == "" // else it has a node
 	reported := imageIDs(from.Status)
 	for i := range subject.Containers {
 		c := &subject.Containers[i]

@@ -54,7 +54,17 @@ func TestFromPod(t *testing.T) {
 	}
 }
 
-// A Pod is the same subject when it is admitted and when it runs.
+// A Pod that has a node gets no other one.
+func TestFromPodOnANode(t *testing.T) {
+	pod := corev1.Pod{Spec: corev1.PodSpec{NodeSelector: map[string]string{"pool": "a"}}}
+	before := FromPod(&pod).NodesByLabel
+	pod.Spec.NodeName = "node-1"
+	if after := FromPod(&pod).NodesByLabel; !before || after {
+		t.Errorf("nodes by label: %t before it has a node, %t after", before, after)
+	}
+}
+
+// A Pod is the same subject when it is admitted and when it runs, but for its node.
 func TestFromPodIsRead(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(.3).NumElements(0, 3).RandSource(rand.NewSource(1)).Funcs(
 		func(q *resource.Quantity, c randfill.Continue) {
@@ -78,6 +88,7 @@ func TestFromPodIsRead(t *testing.T) {
 	for range 500 {
 		var pod corev1.Pod
 		fill.Fill(&pod)
+		pod.Spec.NodeName = ""
 		encoded, err := json.Marshal(&pod)
 		if err != nil {
 			t.Fatal(err)
