@@ -35,8 +35,8 @@ type Subject struct {
 	Labels, TemplateLabels map[string]string
 	// Architecture and OS that its Pods are pinned to, such as "amd64" and "linux"; empty for any.
 	Architecture, OS string
-	// NodesByLabel says that its Pods require labels of nodes, but no one architecture: an autoscaler
-	// may add a node of another one for them.
+	// NodesByLabel says that its Pods choose nodes, by labels, taints or a RuntimeClass, but no one
+	// architecture: an autoscaler may add a node of another one for them.
 	NodesByLabel bool
 	Containers   []Container
 }

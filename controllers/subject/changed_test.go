@@ -68,14 +68,14 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// What scales or labels an object, or lets it run on more nodes, brings in nothing.
+// What scales or labels an object, or has it stay on a node that is not ready, brings in nothing.
 func TestAnUpdateOfTheRest(t *testing.T) {
 	old, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, template: {spec: {containers: [{name: a, image: r/a}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	new, err := readYAML(t, []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, labels: {gate: me}}, spec: {replicas: 0, paused: true,
-  template: {metadata: {labels: {a: b}}, spec: {tolerations: [{operator: Exists}], containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
+  template: {metadata: {labels: {a: b}}, spec: {tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists}], containers: [{name: a, image: r/a, resources: {limits: {cpu: 1}}}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,20 +107,26 @@ func TestAnUpdateOfThePlatform(t *testing.T) {
 	}
 }
 
-// Nodes by any label but their OS may be added with any architecture.
+// Nodes by any label but their OS, and nodes with taints of their own, may be added with any
+// architecture.
 func TestNodesByLabel(t *testing.T) {
 	affinity := func(expressions ...string) string {
 		return `{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [` + strings.Join(expressions, `]}, {matchExpressions: [`) + `]}]}}}`
 	}
 	const amd, arm = `{key: kubernetes.io/arch, operator: In, values: [amd64]}`, `{key: kubernetes.io/arch, operator: In, values: [arm64]}`
 	for spec, want := range map[string]bool{
-		`hostNetwork: true`:                                  false,
-		`nodeSelector: {kubernetes.io/os: linux}`:            false,
-		`nodeSelector: {pool: a}`:                            true,
-		`nodeSelector: {pool: a, kubernetes.io/arch: amd64}`: false,
-		`nodeSelector: {beta.kubernetes.io/arch: arm64}`:     true,
-		`affinity: ` + affinity(amd):                         false,
-		`affinity: ` + affinity(amd, arm):                    true,
+		`hostNetwork: true`:                                                                              false,
+		`nodeSelector: {kubernetes.io/os: linux}`:                                                        false,
+		`nodeSelector: {pool: a}`:                                                                        true,
+		`nodeSelector: {pool: a, kubernetes.io/arch: amd64}`:                                             false,
+		`nodeSelector: {beta.kubernetes.io/arch: arm64}`:                                                 true,
+		`tolerations: [{key: pool, operator: Exists}]`:                                                   true,
+		`tolerations: [{operator: Exists}]`:                                                              true,
+		`tolerations: [{key: node.kubernetes.io/not-ready}]`:                                             false,
+		`runtimeClassName: gvisor`:                                                                       true,
+		`runtimeClassName: gvisor, nodeSelector: {kubernetes.io/arch: amd64}`:                            false,
+		`affinity: ` + affinity(amd):                                                                     false,
+		`affinity: ` + affinity(amd, arm):                                                                true,
 		`affinity: ` + affinity(`{key: kubernetes.io/arch, operator: NotIn, values: [amd64]}`):           true,
 		`affinity: ` + affinity(`{key: kubernetes.io/os, operator: In, values: [linux]}`):                false,
 		`affinity: ` + affinity(amd+`, {key: pool, operator: Exists}`):                                   false,
@@ -133,5 +139,9 @@ func TestNodesByLabel(t *testing.T) {
 		if subject.NodesByLabel != want {
 			t.Errorf("%s: nodes by label: %t, want %t", spec, subject.NodesByLabel, want)
 		}
+	}
+	kmcp, err := readYAML(t, []byte(`{apiVersion: kagent.dev/v1alpha1, kind: MCPServer, metadata: {name: a}, spec: {deployment: {image: r/a, tolerations: [{key: pool}]}}}`))
+	if err != nil || !kmcp.NodesByLabel {
+		t.Errorf("kmcp: nodes by label: %t, %v", kmcp.NodesByLabel, err)
 	}
 }

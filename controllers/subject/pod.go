@@ -35,6 +35,8 @@ type podSpec struct {
 	Volumes             []volume          `json:"volumes"`
 	NodeSelector        map[string]string `json:"nodeSelector"`
 	Affinity            affinity          `json:"affinity"`
+	Tolerations         []toleration      `json:"tolerations"`
+	RuntimeClassName    string            `json:"runtimeClassName"`
 	OS                  podOS             `json:"os"`
 }
 
@@ -60,6 +62,10 @@ type volume struct {
 
 type imageVolume struct {
 	Reference string `json:"reference"`
+}
+
+type toleration struct {
+	Key string `json:"key"`
 }
 
 type affinity struct {
@@ -149,8 +155,12 @@ func (s *podSpec) pin(subject *gate.Subject) {
 	subject.NodesByLabel = subject.Architecture == "" && s.selects()
 }
 
-// selects reports whether the Pod requires a label of its node other than its OS.
+// selects reports whether the Pod requires a label of its node other than its OS, tolerates a taint
+// that Kubernetes does not set itself, or names a RuntimeClass, which may do either.
 func (s *podSpec) selects() bool {
+	if s.RuntimeClassName != "" || slices.ContainsFunc(s.Tolerations, func(t toleration) bool { return !strings.HasPrefix(t.Key, ownTaints) }) {
+		return true
+	}
 	for key := range s.NodeSelector {
 		if key != corev1.LabelOSStable {
 			return true
@@ -160,6 +170,9 @@ func (s *podSpec) selects() bool {
 		return slices.ContainsFunc(t.MatchExpressions, func(e expression) bool { return e.Key != corev1.LabelOSStable })
 	})
 }
+
+// ownTaints begins the taints for the state of a node, which every Pod of a DaemonSet tolerates.
+const ownTaints = "node.kubernetes.io/"
 
 // pinned returns the value that a node label must have for the Pod; empty unless there is
 // exactly one.

@@ -2,6 +2,7 @@ package subject
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
@@ -9,12 +10,17 @@ import (
 	"github.com/mcpaudit/mcpaudit/controllers/source"
 )
 
-// FromPod reads an existing Pod: images, command lines, literal variables, additions, node
-// selector, node affinity and OS from its spec, image IDs from its status.
+// FromPod reads an existing Pod: images, command lines, literal variables, additions,
+// OS and what chooses its node from its spec, image IDs from its status.
 func FromPod(from *corev1.Pod) gate.Subject {
 	p := pod{
 		Metadata: metadata{Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace, Labels: from.Labels},
-		Spec:     podSpec{NodeSelector: from.Spec.NodeSelector, Affinity: affinityOf(from.Spec.Affinity)},
+		Spec: podSpec{
+			NodeSelector: from.Spec.NodeSelector, Affinity: affinityOf(from.Spec.Affinity), RuntimeClassName: ptr.Deref(from.Spec.RuntimeClassName, ""),
+		},
+	}
+	for _, t := range from.Spec.Tolerations {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration{Key: t.Key})
 	}
 	if from.Spec.OS != nil {
 		p.Spec.OS.Name = string(from.Spec.OS.Name)

@@ -81,7 +81,7 @@ func TestFromPodIsRead(t *testing.T) {
 			}
 		},
 		func(s *string, c randfill.Continue) {
-			*s = []string{"", "a", "b", "$(A)", "$$(A)", "r/notes:1"}[c.Intn(6)]
+			*s = []string{"", "a", "b", "$(A)", "$$(A)", "r/notes:1", ownTaints}[c.Intn(7)]
 		},
 	)
 	pinned, expanded := 0, 0

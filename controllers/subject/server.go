@@ -112,6 +112,7 @@ type placement struct {
 	Labels       map[string]string `json:"labels"`
 	NodeSelector map[string]string `json:"nodeSelector"`
 	Affinity     affinity          `json:"affinity"`
+	Tolerations  []toleration      `json:"tolerations"`
 }
 
 func (p placement) isEmpty() bool {
@@ -136,6 +137,7 @@ func readKmcp(object []byte) (gate.Subject, error) {
 		}
 		p := &pod{Metadata: metadata{Labels: at.Labels}, Spec: podSpec{
 			Containers: deployment.Sidecars, Volumes: deployment.Volumes, NodeSelector: at.NodeSelector, Affinity: at.Affinity,
+			Tolerations: slices.Concat(deployment.Tolerations, deployment.PodTemplate.Tolerations),
 		}}
 		if image := deployment.InitContainer.Image; image != "" { // the default is kmcp's own
 			p.Spec.InitContainers = []container{{Name: "copy-binary", Image: image, Args: []string{"--copy-self", "/adapterbin/agentgateway"}}}
