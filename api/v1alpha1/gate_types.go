@@ -307,7 +307,7 @@ type RunningViolation struct {
 }
 
 // GateReason says in one word what the gate found about an image.
-// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;ExposureUnknown;Exposed;OtherPlatform;NoDigest;Excepted
+// +kubebuilder:validation:Enum=Passed;Failed;Drifted;Inconclusive;Stale;NotAudited;OtherCommand;OtherEnvironment;Altered;LittleExercised;WeaklyExercised;ExposureUnknown;Exposed;OtherPlatform;NoDigest;Unreadable;Excepted
 type GateReason string
 
 // The reasons of the gate, from good to bad.
@@ -336,6 +336,8 @@ const (
 	// GateExposureUnknown: the policy limits exposure, and the verdict records none, or one from
 	// less exercise than the default.
 	GateExposureUnknown GateReason = "ExposureUnknown"
+	// GateUnreadable: the object cannot be read, or takes too long to judge.
+	GateUnreadable GateReason = "Unreadable"
 	// GateNotAudited: no trusted audit has a verdict.
 	GateNotAudited GateReason = "NotAudited"
 	// GateNoDigest: the image is named by a tag, or by a digest that may be another image

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,44 +53,10 @@ func judge(request *admissionv1.AdmissionRequest, facts gate.Facts) gate.Decisio
 	if len(asked.Containers) == 0 || update && sameSpec(request.OldObject.Raw, request.Object.Raw) {
 		return gate.Decision{Allowed: true}
 	}
-	if err := judgeable(asked, facts); err != nil {
-		return unreadable(request, facts, err, "make several objects of it, or have fewer policies")
+	if err := gate.Judgeable(asked, facts); err != nil {
+		return unreadable(request, facts, err, gate.Smaller)
 	}
 	return gate.Decide(asked, facts)
-}
-
-// maxOpinions, maxReads and maxMatched bound the opinions formed, the verdicts read and the bytes
-// of patterns for each byte of an image for a request, by memory and by a fraction of the API
-// server's timeout, as several requests may be decided at a time.
-const (
-	maxOpinions = 20_000
-	maxReads    = 1_000_000
-	maxMatched  = 10_000_000
-)
-
-// judgeable keeps namespace admins, who may write policies, from making a decision so costly
-// that the API server times out and failurePolicy admits what a cluster policy denies.
-func judgeable(asked gate.Subject, facts gate.Facts) error {
-	policies, patterns, images := 0, 0, 0
-	for _, policy := range facts.Policies {
-		if policy.Selects(asked.Namespace, facts) {
-			policies++
-			patterns += policy.PatternBytes()
-		}
-	}
-	for _, container := range asked.Containers {
-		images += len(container.Image)
-	}
-	if images*patterns > maxMatched {
-		return fmt.Errorf("its images have %d bytes to compare with %d bytes of patterns, which are too many", images, patterns)
-	}
-	if containers := len(asked.Containers); containers*policies > maxOpinions {
-		return fmt.Errorf("it has %d containers for %d policies to judge, which are too many", containers, policies)
-	}
-	if verdicts := gate.Cost(asked, facts); verdicts*policies > maxReads {
-		return fmt.Errorf("its images have %d audits for %d policies to read, which are too many", verdicts, policies)
-	}
-	return nil
 }
 
 func beingDeleted(object []byte) bool {
@@ -125,18 +90,14 @@ func sameSpec(a, b []byte) bool {
 // maxCause bounds a parser's error in a message, in bytes.
 const maxCause = 200
 
-// unreadable decides about objects that cannot be read or are too costly. They might be
-// anything, so every policy of the namespace with such targets denies them in its mode.
+// unreadable decides about objects that cannot be read or are too costly: they are denied in the
+// mode of each policy.
 func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause error, remedy string) gate.Decision {
 	decision := gate.Decision{Allowed: true}
-	for _, policy := range facts.Policies {
-		targets := policy.Gate.Targets
-		if !policy.Selects(request.Namespace, facts) || len(targets) > 0 && !slices.Contains(targets, target(request.Kind.Kind)) {
-			continue
-		}
+	for _, policy := range gate.Denying(request.Namespace, target(request.Kind.Kind), facts) {
 		sentence := fmt.Sprintf("%s %s cannot be judged: %s; %s (policy %s).",
 			request.Kind.Kind, request.Name, excerpt.Line(cause.Error(), maxCause), remedy, policy.Ref.Name)
-		decision.Opinions = append(decision.Opinions, gate.Opinion{Policy: policy, Reason: reasonUnreadable, Action: v1alpha1.ActionDeny, Sentence: sentence})
+		decision.Opinions = append(decision.Opinions, gate.Opinion{Policy: policy, Reason: v1alpha1.GateUnreadable, Action: v1alpha1.ActionDeny, Sentence: sentence})
 		switch policy.Gate.Mode {
 		case v1alpha1.GateAudit:
 		case v1alpha1.GateWarn:
@@ -149,9 +110,6 @@ func unreadable(request *admissionv1.AdmissionRequest, facts gate.Facts, cause e
 	}
 	return decision
 }
-
-// reasonUnreadable is for the metric and the audit log only.
-const reasonUnreadable v1alpha1.GateReason = "Unreadable"
 
 func target(kind string) v1alpha1.GateTarget {
 	switch kind {

@@ -31,10 +31,14 @@ type index struct {
 	verdicts   map[types.NamespacedName]*gate.Verdict
 	exceptions []*gate.Exception
 	asked      int
+	onAsk      func()
 }
 
 func (i *index) ByDigest(d v1alpha1.Digest) []*gate.Verdict {
 	i.asked++
+	if i.onAsk != nil {
+		i.onAsk()
+	}
 	var found []*gate.Verdict
 	if v := i.verdicts[types.NamespacedName{Namespace: "team", Name: string(d[len(d)-8:])}]; v != nil {
 		found = append(found, v)
@@ -127,8 +131,8 @@ func TestJudgeFollowsWhatChanges(t *testing.T) {
 		t.Helper()
 		known.asked = 0
 		sums, due := r.judge(policies, cluster, now)
-		if got := sumOf(sums, "default"); got != want || known.asked != asks {
-			t.Errorf("%s: %q after %d questions, want %q after %d", what, got, known.asked, want, asks)
+		if got := sumOf(sums, "default"); got != want || known.asked != 2*asks { // what it costs, and what it is
+			t.Errorf("%s: %q after %d questions, want %q after %d", what, got, known.asked, want, 2*asks)
 		}
 		return due
 	}
@@ -184,6 +188,57 @@ func TestFleetCountsEachContainerOnce(t *testing.T) {
 	want := map[metrics.RunningContainer]int{{Reason: "Failed", Denied: true}: 2, {Reason: "NotAudited"}: 1}
 	if got := r.Containers(); !maps.Equal(got, want) {
 		t.Errorf("the metric has %v, want %v", got, want)
+	}
+}
+
+// TestAD7WhatTakesTooLongToJudge is reported, and holds nothing up.
+func TestAD7WhatTakesTooLongToJudge(t *testing.T) {
+	r, known, recorded := newReconciler(t)
+	known.onAsk = func() {
+		if !r.podStore.mu.TryLock() {
+			t.Fatal("Pods are judged while the store is locked")
+		}
+		r.podStore.mu.Unlock()
+	}
+	costly := func(name string, targets ...v1alpha1.GateTarget) v1alpha1.MCPAuditPolicy {
+		p := policyOf("team", name, 1, func(g *v1alpha1.Gate) { g.Targets = targets })
+		p.Spec.Match = &v1alpha1.Match{Images: slices.Repeat([]string{"**" + strings.Repeat("*e", 250) + "x"}, 64)}
+		return p
+	}
+	var policies []v1alpha1.MCPAuditPolicy
+	for i := range 15 {
+		policies = append(policies, costly(fmt.Sprint("costly-", i)))
+	}
+	policies = append(policies, costly("servers", v1alpha1.TargetMCPServers))
+	large := pod("team", "notes", 0, 1)
+	for i := range 9 {
+		name := fmt.Sprint("sidecar-", i)
+		large.Spec.Containers = append(large.Spec.Containers, corev1.Container{Name: name, Image: large.Spec.Containers[0].Image})
+		large.Status.ContainerStatuses = append(large.Status.ContainerStatuses, corev1.ContainerStatus{Name: name, ImageID: large.Status.ContainerStatuses[0].ImageID})
+	}
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
+	_ = s.Replace([]any{large}, "")
+	sums, _ := r.judge(policies, nil, noon)
+	if got := sumOf(sums, "costly-7"); got != "1/1; ReplicaSet/notes Unreadable x1" {
+		t.Errorf("a policy reports %q", got)
+	}
+	if got := sumOf(sums, "servers"); got != "0/0" {
+		t.Errorf("a policy about servers reports %q", got)
+	}
+	for p, sum := range sums {
+		if p.object.GetName() == "costly-7" {
+			p.announced.resume(nil, sum.places)
+			r.emitEvents(p, sum, noon)
+		}
+	}
+	want := "Warning RunningViolation: In team, ReplicaSet/notes cannot be judged: its images have 960 bytes to compare with 515072 bytes of patterns, " +
+		"which are too many; make several objects of it, or have fewer policies (policy costly-7)."
+	if !slices.Equal(recorded.notes, []string{want}) {
+		t.Errorf("events are %q", recorded.notes)
+	}
+	sums, _ = r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1)}, nil, noon)
+	if got := sumOf(sums, "default"); !strings.HasPrefix(got, "10/10; ReplicaSet/notes NotAudited x1") {
+		t.Errorf("without them, a policy reports %q", got)
 	}
 }
 

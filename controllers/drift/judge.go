@@ -75,18 +75,27 @@ func (w *recorder) namespaceLabels(namespace string) (labels.Set, bool) {
 	return set, set != nil
 }
 
-// decide asks the gate about a group.
-func (w *recorder) decide(g *group) gate.Decision {
+// opinions asks the gate about a group; why is set if it cannot judge it, which its first container
+// then stands for.
+func (w *recorder) opinions(g *group) (all []gate.Opinion, why string) {
 	facts := w.facts
 	facts.Verdicts, facts.NamespaceLabels = w, w.namespaceLabels
-	return gate.Decide(g.Subject, facts)
+	err := gate.Judgeable(g.Subject, facts)
+	if err == nil {
+		return gate.Decide(g.Subject, facts).Opinions, ""
+	}
+	for _, p := range gate.Denying(g.Subject.Namespace, g.Subject.Target, facts) {
+		all = append(all, gate.Opinion{Policy: p, Container: g.Subject.Containers[0], Reason: v1alpha1.GateUnreadable, Action: v1alpha1.ActionDeny})
+	}
+	return all, err.Error()
 }
 
 // judge judges a group. facts are those of its namespace.
 func judge(g *group, facts gate.Facts, labels map[string]labels.Set) judgement {
 	w := &recorder{facts: facts, labels: labels}
-	j := judgement{judged: true}
-	for _, o := range w.decide(g).Opinions {
+	all, why := w.opinions(g)
+	j := judgement{judged: true, unreadable: why}
+	for _, o := range all {
 		at := slices.IndexFunc(g.Subject.Containers, func(c gate.Container) bool {
 			return c.Name == o.Container.Name && c.Role == o.Container.Role
 		})

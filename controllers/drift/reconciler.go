@@ -158,15 +158,20 @@ func (r *Reconciler) namespaces(ctx context.Context) (map[string]bool, error) {
 
 // judge updates the judgements and counts them. due is when time alone may change one.
 func (r *Reconciler) judge(namespaced []v1alpha1.MCPAuditPolicy, cluster []v1alpha1.ClusterMCPAuditPolicy, now time.Time) (map[*policy]*tally, time.Time) {
-	r.podStore.mu.Lock()
-	defer r.podStore.mu.Unlock()
 	facts := r.Index.Facts(now)
 	fresh := r.memory.learn(r.Index, facts)
 	r.policies.learn(namespaced, cluster, &fresh)
 	factsOf := r.policies.factsOf(facts)
+	for _, g := range r.podStore.all() {
+		if fresh.concerns(g, now) {
+			g.judgement = judge(g, factsOf(g), r.memory.labels)
+		}
+	}
+	r.podStore.mu.Lock()
+	defer r.podStore.mu.Unlock()
 	var due time.Time
 	for _, g := range r.podStore.groups {
-		if fresh.concerns(g, now) {
+		if !g.judged { // it has come meanwhile
 			g.judgement = judge(g, factsOf(g), r.memory.labels)
 		}
 		if !g.due.IsZero() && (due.IsZero() || g.due.Before(due)) {
@@ -210,6 +215,9 @@ func (r *Reconciler) emitEvents(p *policy, t *tally, now time.Time) time.Time {
 // sentence asks the gate again for its message: keeping the text of thousands of judgements for
 // the few that get an event would cost more.
 func (r *Reconciler) sentence(p *policy, g *group, container string, now time.Time) string {
+	if g.unreadable != "" {
+		return fmt.Sprintf("%s cannot be judged: %s; %s (policy %s).", g.Owner, g.unreadable, gate.Smaller, p.gate.Ref.Name)
+	}
 	facts := r.Index.Facts(now)
 	facts.Policies = []*gate.Policy{p.gate}
 	if g.Owned {

@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +20,8 @@ type podStore struct {
 	groups map[sum]*group
 }
 
-// group is a set of Pods that are alike. It is immutable except for what the store's lock
-// guards.
+// group is a set of Pods that are alike. It is immutable except for pods, which the store's lock
+// guards, and the judgement, which is the reconciler's.
 type group struct {
 	podSignature
 	sum  sum
@@ -29,15 +31,24 @@ type group struct {
 
 // judgement is a group's result and what it rests on.
 type judgement struct {
-	judged   bool
-	opinions []opinion
-	rests    []fact
+	judged bool
+	// unreadable says why the group cannot be judged; empty if it can.
+	unreadable string
+	opinions   []opinion
+	rests      []fact
 	// due is when time alone may change it; zero for never.
 	due time.Time
 }
 
 func newPodStore() *podStore {
 	return &podStore{changed: func() {}, pods: map[string]map[string]*group{}, groups: map[sum]*group{}}
+}
+
+// all returns the groups for a pass that does not hold the lock.
+func (w *podStore) all() []*group {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Values(w.groups))
 }
 
 // put sets the state of a Pod; one that is not running is removed.

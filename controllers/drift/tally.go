@@ -78,7 +78,7 @@ const (
 // reasons from good to bad, as in the API.
 var reasons = []v1alpha1.GateReason{
 	v1alpha1.GatePassed, v1alpha1.GateExcepted, v1alpha1.GateLittleExercised, v1alpha1.GateWeaklyExercised, v1alpha1.GateExposureUnknown, v1alpha1.GateStale, v1alpha1.GateInconclusive, v1alpha1.GateOtherPlatform,
-	v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateExposed, v1alpha1.GateDrifted, v1alpha1.GateFailed,
+	v1alpha1.GateOtherEnvironment, v1alpha1.GateOtherCommand, v1alpha1.GateAltered, v1alpha1.GateUnreadable, v1alpha1.GateNotAudited, v1alpha1.GateNoDigest, v1alpha1.GateExposed, v1alpha1.GateDrifted, v1alpha1.GateFailed,
 }
 
 func rank(r v1alpha1.GateReason) int { return slices.Index(reasons, r) }

@@ -25,8 +25,10 @@ const (
 type match struct {
 	namespaces, objects labels.Selector
 	images              []glob
-	patterns            int // bytes of images
-	containers          map[string]bool
+	// patterns is the length of images: comparing an image with them takes time in proportion to it
+	// and to the image's own length.
+	patterns   int
+	containers map[string]bool
 }
 
 // severities of findings, worst first.
@@ -177,12 +179,13 @@ func (p *Policy) Selects(namespace string, facts Facts) bool {
 	return !known || p.match.namespaces.Matches(set)
 }
 
+func (p *Policy) targets(target v1alpha1.GateTarget) bool {
+	return len(p.Gate.Targets) == 0 || slices.Contains(p.Gate.Targets, target)
+}
+
 // selectsObject reports whether a policy applies to an object in a selected namespace.
 func (p *Policy) selectsObject(subject Subject) bool {
-	if len(p.Gate.Targets) > 0 && !slices.Contains(p.Gate.Targets, subject.Target) {
-		return false
-	}
-	return matchesObject(p.match.objects, subject)
+	return p.targets(subject.Target) && matchesObject(p.match.objects, subject)
 }
 
 // matchesObject reports whether a selector matches an object's labels or those of its Pods.
@@ -190,10 +193,6 @@ func matchesObject(selector labels.Selector, subject Subject) bool {
 	return selector == nil || selector.Matches(labels.Set(subject.Labels)) ||
 		subject.TemplateLabels != nil && selector.Matches(labels.Set(subject.TemplateLabels))
 }
-
-// PatternBytes returns the length of the image patterns: comparing an image with them takes time
-// in proportion to it and to the image's own length.
-func (p *Policy) PatternBytes() int { return p.match.patterns }
 
 // selectsContainer reports whether a policy applies to a container of a selected object.
 func (p *Policy) selectsContainer(container Container, image name) bool {

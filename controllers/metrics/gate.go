@@ -28,8 +28,8 @@ type GateState interface {
 var (
 	gateDecisions = words{"denied", "warned", "audited", "allowed", "unmatched"}
 	gateModes     = words{string(v1alpha1.GateEnforce), string(v1alpha1.GateWarn), string(v1alpha1.GateAudit), none}
-	// answerReasons are the reasons of decisions, and of unreadable objects.
-	answerReasons = slices.Concat(gateReasons, words{"Unreadable", none})
+	// answerReasons are the reasons of decisions.
+	answerReasons = slices.Concat(gateReasons, words{none})
 	gateErrors    = words{"not_synced", "malformed", "too_large", "slow", "busy", "late", "panic", "use_lost"}
 )
 

@@ -19,7 +19,7 @@ type RunningContainer struct {
 var gateReasons = words{
 	string(v1alpha1.GatePassed), string(v1alpha1.GateExcepted), string(v1alpha1.GateStale), string(v1alpha1.GateInconclusive),
 	string(v1alpha1.GateOtherPlatform), string(v1alpha1.GateOtherEnvironment), string(v1alpha1.GateOtherCommand),
-	string(v1alpha1.GateAltered), string(v1alpha1.GateLittleExercised), string(v1alpha1.GateWeaklyExercised), string(v1alpha1.GateExposureUnknown), string(v1alpha1.GateNotAudited),
+	string(v1alpha1.GateAltered), string(v1alpha1.GateLittleExercised), string(v1alpha1.GateWeaklyExercised), string(v1alpha1.GateExposureUnknown), string(v1alpha1.GateUnreadable), string(v1alpha1.GateNotAudited),
 	string(v1alpha1.GateNoDigest), string(v1alpha1.GateExposed), string(v1alpha1.GateDrifted), string(v1alpha1.GateFailed),
 }
 
