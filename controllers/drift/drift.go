@@ -3,8 +3,8 @@
 // policy may be newer than the workloads. Violations are shown in the policy's status, events
 // and a metric. Nothing is ever stopped.
 //
-// Only the leader does this. Of each Pod in the gate's namespaces it keeps a few words (see
-// podStore); other Pods are not watched. Pods that are alike are judged once, and again only
+// Only the leader does this. Of each Pod in the gate's namespaces it keeps at most maxSignature
+// bytes (see podStore); other Pods are not watched. Pods that are alike are judged once, and again only
 // when something changed that the judgement rests on: the Pod, a verdict on one of its images,
 // a policy, an exception, namespace labels that a policy selects by, or the time.
 package drift
@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcpaudit/mcpaudit/api/v1alpha1"
+	"github.com/mcpaudit/mcpaudit/controllers/excerpt"
 	"github.com/mcpaudit/mcpaudit/controllers/gate"
 	"github.com/mcpaudit/mcpaudit/controllers/subject"
 )
@@ -32,16 +33,34 @@ type podSignature struct {
 	Owned bool
 	// ImageIDs as reported by the kubelet, by container index.
 	ImageIDs []string
+	// Reduced is set if only the names of the first container are kept.
+	Reduced bool
 }
 
 type sum [sha256.Size]byte
 
-func (l podSignature) sum() sum {
+// maxSignature is the most bytes of a signature that are kept.
+const maxSignature = 32 << 10
+
+// bounded returns the signature as it is kept, and its sum.
+func (l podSignature) bounded() (podSignature, sum) {
 	encoded, err := json.Marshal(l)
 	if err != nil {
 		panic(fmt.Sprintf("drift: encode a signature, which has strings only: %v", err))
 	}
-	return sha256.Sum256(encoded)
+	if len(encoded) > maxSignature {
+		return l.reduced().bounded()
+	}
+	return l, sha256.Sum256(encoded)
+}
+
+// reduced returns what a violation says of the Pods.
+func (l podSignature) reduced() podSignature {
+	s, c := l.Subject, l.Subject.Containers[0]
+	return podSignature{
+		Subject: gate.Subject{Namespace: s.Namespace, Target: s.Target, Containers: []gate.Container{{Name: c.Name, Role: c.Role, Image: excerpt.Line(c.Image, maxImage)}}},
+		Owner:   excerpt.Line(l.Owner, maxOwner), Owned: l.Owned, ImageIDs: []string{excerpt.Line(l.ImageIDs[0], maxImage)}, Reduced: true,
+	}
 }
 
 // read reduces a Pod to its signature; ok is false if nothing of it runs. Containers count if

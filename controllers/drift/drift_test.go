@@ -242,6 +242,36 @@ func TestAD7WhatTakesTooLongToJudge(t *testing.T) {
 	}
 }
 
+// TestAD14LargePods: little is kept of them, and they are reported.
+func TestAD14LargePods(t *testing.T) {
+	r, _, _ := newReconciler(t)
+	s := &namespaceStore{podStore: r.podStore, namespace: "team"}
+	pad := strings.Repeat("x", 1<<20)
+	for i, change := range []func(*corev1.Pod){
+		func(*corev1.Pod) {},
+		func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{pad} },
+		func(p *corev1.Pod) { p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: pad}} },
+		func(p *corev1.Pod) { p.Spec.Containers[0].Image = pad },
+		func(p *corev1.Pod) { p.Status.ContainerStatuses[0].ImageID = pad },
+		func(p *corev1.Pod) { p.Labels["a"] = pad },
+		func(p *corev1.Pod) { p.OwnerReferences[0].Kind = pad },
+	} {
+		p := pod("team", "notes", i, 1)
+		change(p)
+		_ = s.Add(p)
+	}
+	for _, g := range r.podStore.all() {
+		if kept := len(fmt.Sprint(g.podSignature)); kept > 4<<10 {
+			t.Errorf("%d bytes of a Pod of %.40s are kept", kept, g.Owner)
+		}
+	}
+	sums, _ := r.judge([]v1alpha1.MCPAuditPolicy{policyOf("team", "default", 1)}, nil, noon)
+	if got := sumOf(sums, "default"); !strings.HasPrefix(got, "7/7; ") || strings.Count(got, "Unreadable") != 4 ||
+		!strings.Contains(got, "ReplicaSet/notes Unreadable x2") {
+		t.Errorf("a policy reports %q", got)
+	}
+}
+
 // TestTargets: a policy about workloads is about what their Pods run.
 func TestTargets(t *testing.T) {
 	alone := pod("team", "alone", 0, 1)

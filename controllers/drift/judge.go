@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -75,12 +76,17 @@ func (w *recorder) namespaceLabels(namespace string) (labels.Set, bool) {
 	return set, set != nil
 }
 
+var errLarge = fmt.Errorf("its names, words, variables and labels have more than %d KiB, which are too many", maxSignature>>10)
+
 // opinions asks the gate about a group; why is set if it cannot judge it, which its first container
 // then stands for.
 func (w *recorder) opinions(g *group) (all []gate.Opinion, why string) {
 	facts := w.facts
 	facts.Verdicts, facts.NamespaceLabels = w, w.namespaceLabels
-	err := gate.Judgeable(g.Subject, facts)
+	err := errLarge
+	if !g.Reduced {
+		err = gate.Judgeable(g.Subject, facts)
+	}
 	if err == nil {
 		return gate.Decide(g.Subject, facts).Opinions, ""
 	}

@@ -56,7 +56,7 @@ func (w *podStore) put(namespace, name string, l podSignature, runs bool) (chang
 	var id sum
 	before := w.pods[namespace][name]
 	if runs {
-		if id = l.sum(); before != nil && before.sum == id {
+		if l, id = l.bounded(); before != nil && before.sum == id {
 			return false
 		}
 	}
