@@ -90,7 +90,7 @@ func (f *Form) leaf(n *node, pool *Pool) *leaf {
 	}
 	if known.stale {
 		known.stale, known.size, known.own, known.want = false, -1, f.own(n), nil
-		if len(f.leaves) <= maxHarvesters && !f.creates(n) && !f.names(n) && !isProse(n) && !f.ends(n) {
+		if len(f.leaves) <= maxHarvesters && !f.creates(n) && !f.names(n) && (!isProse(n) || f.taught(n).absent) && !f.ends(n) {
 			want := f.want(n)
 			known.want = &want
 		}

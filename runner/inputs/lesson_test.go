@@ -208,3 +208,15 @@ func TestServicesHaveURLs(t *testing.T) {
 		}
 	}
 }
+
+// TestProseThatIsAName: a text whose name is that of prose takes what other tools list, once an error has said that it
+// does not exist.
+func TestProseThatIsAName(t *testing.T) {
+	pool := tell(t, "text tool list_notes: guide.md\ninstall.md")
+	f := NewForm(json.RawMessage(`{"properties":{"note":{"type":"string"}},"required":["note"]}`), Options{About: "read_note"})
+	c, _ := f.Next(pool, Mark{Call: 1})
+	f.Refused(c, "[Errno 2] No such file or directory: '/srv/vault/A short note about milk and bread (marlow-c1).'")
+	if c, _ = f.Next(pool, Mark{Call: 2}); string(c.Arguments) != `{"note":"guide.md"}` {
+		t.Errorf("the next call has %s", c.Arguments)
+	}
+}
