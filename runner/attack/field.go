@@ -203,7 +203,7 @@ func (s Seen) mentions(text string) (from, to int) {
 }
 
 // fileName matches names of files in a text.
-var fileName = lazyregexp.New(`[\w@+-][\w/@+.-]{0,100}\.[A-Za-z0-9]{1,8}\b`)
+var fileName = lazyregexp.New(`[\w\pL\pM@+-][\w\pL\pM/@+.-]{0,100}\.[A-Za-z0-9]{1,8}\b`)
 
 // walkList visits the first element of a list, and the one after its end.
 func walkList(value []any, name string, steps []any, do func(field)) {

@@ -209,10 +209,10 @@ func (f field) addresses() bool {
 }
 
 // bare matches values that may be the name of a file.
-var bare = lazyregexp.New(`^[\w.@+ -]{1,128}$`)
+var bare = lazyregexp.New(`^[\w\pL\pM.@+ -]{1,128}$`)
 
 // relative matches those that may be a relative path.
-var relative = lazyregexp.New(`^[\w.@+ -]{1,100}(?:/[\w.@+ -]{1,100}){0,8}$`)
+var relative = lazyregexp.New(`^[\w\pL\pM.@+ '(),&!-]{1,100}(?:/[\w\pL\pM.@+ '(),&!-]{1,100}){0,8}$`)
 
 // leads reports whether a value may become a path: by the name of the field, or because a file
 // with the value in its path was accessed.
@@ -283,7 +283,7 @@ var (
 	// fileEnding matches the ending of a file's name.
 	fileEnding = lazyregexp.New(`^\.[A-Za-z0-9]{1,8}$`)
 	// inDir matches the names of files in a directory, except hidden ones.
-	inDir = lazyregexp.New(`^\w[\w.-]{0,63}(?:/\w[\w.-]{0,63}){0,2}$`)
+	inDir = lazyregexp.New(`^[\w\pL\pM][\w\pL\pM.-]{0,63}(?:/[\w\pL\pM][\w\pL\pM.-]{0,63}){0,2}$`)
 )
 
 // within returns the name of a file that was accessed in the directory that a value names; false for none.
@@ -329,7 +329,7 @@ func (f field) base(seen Seen, dirs []string) string {
 }
 
 // wild matches glob patterns.
-var wild = lazyregexp.New(`^[\w.@+*?/ -]{0,100}[*?][\w.@+*?/ -]{0,100}$`)
+var wild = lazyregexp.New(`^[\w\pL\pM.@+*?/ -]{0,100}[*?][\w\pL\pM.@+*?/ -]{0,100}$`)
 
 // JoinedTo returns the directory that a relative path was joined to, or that a glob pattern was resolved in, given
 // the file that was opened; "" if they do not match.

@@ -43,6 +43,8 @@ func TestPaths(t *testing.T) {
 			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"a pattern": {Target{Of: tool, Honest: json.RawMessage(`{"pattern":"js/*.js"}`)}, []string{"/srv/snippets/js/a.js"},
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 0},
+		"a title in other letters and marks": {Target{Of: tool, Honest: json.RawMessage(`{"recipe":"Crêpes à l'œuf (2)"}`)}, []string{"/srv/Crêpes à l'œuf (2).txt"},
+			"/var/tmp/marlow-elsewhere/N/note", inputs.Up + "var/tmp/marlow-elsewhere/N/note", 0},
 		"an ending": {Target{Of: tool, Honest: json.RawMessage(`{"format":"md"}`)}, []string{"/srv/report.md"},
 			"/var/tmp/marlow-elsewhere/N/note.txt", inputs.Up + "var/tmp/marlow-elsewhere/N/note.txt", 6},
 		"a text": {Target{Of: tool, Honest: json.RawMessage(`{"text":"style"}`)}, []string{"/srv/other.md"}, "", "", 0},
