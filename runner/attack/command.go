@@ -19,7 +19,7 @@ type commandForm struct {
 
 // plain matches the beginning of a value that a shell reads as words; the rest is left out, because a syntax
 // error would keep the shell from running anything.
-var plain = lazyregexp.New(`^[\w./:@%+=, -]+`)
+var plain = lazyregexp.New(`^[\w\pL\pM./:@%+=, -]+`)
 
 // forURL matches names of fields for URLs.
 var forURL = lazyregexp.New(`(?i)(?:ur[il]|link|href|endpoint|website)s?(?:\[0\])?$`)

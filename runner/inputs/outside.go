@@ -18,7 +18,7 @@ const OutsideDir = "/var/tmp/" + LinkName
 var OutsideNote = File{"note.txt", []byte("Nobody needs this note.\n")}
 
 // MaxOutside is the number of attempts to reach OutsideDir, from 1; those with Archives follow.
-const MaxOutside = 224
+const MaxOutside = 232
 
 // OutsideFilesOf returns the files in OutsideDir where guards are tried, by their paths below it. Each attempt has several,
 // because a server may add an extension; names are additional ones that a guard may require, or a server
