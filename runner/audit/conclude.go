@@ -127,11 +127,14 @@ func pointer(unseen report.Incomplete) *report.Incomplete {
 
 // merge joins the observations of all runs.
 func merge(runs []observation) (seen profile.Profile, leaks []leak.Leak) {
+	before := namesOf(given(connected(runs)))
 	for _, o := range runs {
 		if o.how.refuse {
+			asked := namesOf(o.how.asked)
 			o.profile.Effects = unreused(o.profile.Effects, repeatable(runs))
 			for i := range o.leaks {
-				o.leaks[i].Refused = true
+				name := o.leaks[i].Decoy.Name
+				o.leaks[i].Refused, o.leaks[i].Unsent = true, slices.Contains(asked, name) && !slices.Contains(before, name)
 			}
 		}
 		seen.Join(o.profile)

@@ -329,7 +329,7 @@ func namesOf(variables []decoy.Var) (all []string) {
 
 // credentials adds the gap about unknown behavior with real secrets.
 func (c *collection) credentials(runs []observation) {
-	names := namesOf(given(runs))
+	names := namesOf(given(connected(runs)))
 	c.add("MissingVariables", len(names), "variables that the server asked for had plausible values of the audit's in place of real ones, "+
 		"and what it does with those is not known: "+strings.Join(names, ", "))
 }

@@ -98,8 +98,9 @@ type observation struct {
 	sought []netip.AddrPort
 	// searched are programs that it looked for in vain, without executing them.
 	searched []string
-	// variables are read by the server's code; set only if it lacks a credential.
-	variables []string
+	// variables are read by the server's code; set only if it lacks a credential. keys are those for secrets; set
+	// only if it was exercised.
+	variables, keys []string
 	// tools are possible names of tools in its code, and moments the times that it may act at; set only if it was
 	// exercised.
 	tools   []string
@@ -328,6 +329,7 @@ func observe(ctx context.Context, plan Plan, launcher Launcher, how launch) obse
 	}
 	if how.moment == "" {
 		o.tools, o.moments = reads.tools(launcher), reads.values(launcher).Moments
+		o.keys = slices.DeleteFunc(reads.variables(launcher), func(name string) bool { return !decoy.Secret(name) })
 	}
 	o.left, o.kept = left.record(o, secrets), kept
 	if limited, ok := process.(interface{ OutOfMemory() bool }); ok {

@@ -13,10 +13,22 @@ import (
 )
 
 // refuse prepares the launch in which every connection is refused: each tool is called once with accepted arguments,
-// because error handling is code of its own.
-func refuse(_ Plan, how *launch, runs []observation) {
+// because error handling is code of its own. Its errors may tell the secrets that the server's code reads, which
+// therefore get values.
+func refuse(plan Plan, how *launch, runs []observation) {
+	first := exercised(runs)
 	how.refuse, how.once, how.listOnly = true, true, false
-	how.given = exercised(runs).result.Accepted
+	how.given, how.asked = first.result.Accepted, slices.Clone(how.asked)
+	for _, name := range first.keys {
+		if !slices.Contains(how.excluded, name) && !operational.MatchString(name) {
+			how.asked = plan.give(how.asked, name, "")
+		}
+	}
+}
+
+// connected returns the runs whose connections were not all refused.
+func connected(runs []observation) []observation {
+	return slices.DeleteFunc(slices.Clone(runs), func(o observation) bool { return o.how.refuse })
 }
 
 var (

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
+	"github.com/mcpaudit/mcpaudit/runner/leak"
 	"github.com/mcpaudit/mcpaudit/runner/ledger"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 )
@@ -81,6 +83,30 @@ func TestRefusedGoesByWhatWasAccepted(t *testing.T) {
 	options := p.options(how)
 	if string(options.Given["t"]) != `{"a":2}` || string(options.Given["u"]) != `{}` || options.MaxCalls != 1 {
 		t.Errorf("%+v", options)
+	}
+}
+
+// TestRefusedHasSecrets: the secrets that the server's code reads have values where its errors may tell them, and are
+// no gap.
+func TestRefusedHasSecrets(t *testing.T) {
+	first := watched()
+	first.keys = []string{"ACME_TOKEN", "SET_TOKEN", "OTHER_KEY", "MCP_AUTH_TOKEN"}
+	how := launch{moment: report.LaunchRefused, excluded: []string{"OTHER_KEY"}}
+	refuse(Plan{Env: []string{"SET_TOKEN=x"}}, &how, []observation{first})
+	refused := watched()
+	refused.how = how
+	if names := namesOf(how.asked); len(names) != 1 || names[0] != "ACME_TOKEN" {
+		t.Fatalf("it has %v", names)
+	}
+	leaked := func(name string) leak.Leak {
+		return leak.Leak{Channel: leak.Answer, Decoy: decoy.ID{Variable: true, Name: name}}
+	}
+	refused.leaks = []leak.Leak{leaked("ACME_TOKEN"), leaked("GITHUB_TOKEN")}
+	runs := []observation{first, refused}
+	var gaps collection
+	gaps.credentials(runs)
+	if _, leaks := merge(runs); !leaks[0].Unsent || leaks[1].Unsent || len(gaps.list) > 0 {
+		t.Errorf("%+v, gaps %+v", leaks, gaps)
 	}
 }
 

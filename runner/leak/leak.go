@@ -58,8 +58,9 @@ type Leak struct {
 	Destination string
 	// Home: the destination is a service that the secret is for.
 	Home bool
-	// Refused: it was seen where every connection was refused.
-	Refused bool
+	// Refused: it was seen where every connection was refused. Unsent: the server had that secret only there, so that
+	// it could go to no service.
+	Refused, Unsent bool
 	// named is the name that the destination's address was handed out for; "" if the
 	// server had not looked it up.
 	named string

@@ -159,7 +159,7 @@ var asParameter = lazyregexp.New(`[?&][\w.-]{1,64}=[^\s&=]*$`)
 // connection was refused.
 func (g goals) inAddress(l leak.Leak) bool {
 	logged := l.Channel == leak.Stderr || l.Channel == leak.Answer && l.Refused && !g[l.Decoy].answered
-	return logged && g[l.Decoy].home && l.Decoy.Variable && asParameter.MatchString(l.Excerpt)
+	return logged && (g[l.Decoy].home || l.Unsent) && l.Decoy.Variable && asParameter.MatchString(l.Excerpt)
 }
 
 // verb says what was done, up to the secrets.

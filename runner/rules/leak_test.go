@@ -38,6 +38,8 @@ func TestLeaks(t *testing.T) {
 	idly.Where = idle
 	failed := gone(variable, leak.Answer, "")
 	failed.Refused, failed.Excerpt = true, "request to https://api.github.com/search?q=milk&token=abcd…yz"
+	unsent := failed
+	unsent.Unsent = true
 	linked := failed
 	linked.Refused = false
 	logged := linked
@@ -82,6 +84,7 @@ func TestLeaks(t *testing.T) {
 		"in the error of a request to whom it is for":   {silent, []leak.Leak{failed, home}, report.SeverityMedium, "gave away in its answer"},
 		"in the log of a request to whom it is for":     {silent, []leak.Leak{logged, home}, report.SeverityMedium, "wrote to stderr"},
 		"in a log, and it goes nowhere else":            {silent, []leak.Leak{logged}, report.SeverityHigh, "wrote to stderr"},
+		"in an error, and it could go nowhere":          {local, []leak.Leak{unsent}, report.SeverityMedium, "gave away in its answer"},
 		"in an error, and it goes nowhere else":         {silent, []leak.Leak{failed}, report.SeverityCritical, ""},
 		"in an address that no error names":             {silent, []leak.Leak{linked, home}, report.SeverityCritical, ""},
 		"in an answer":                                  {silent, []leak.Leak{gone(variable, leak.Answer, "")}, report.SeverityCritical, "gave away in its answer"},
