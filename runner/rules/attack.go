@@ -140,6 +140,7 @@ var fewCommands = lazyregexp.New(`(?i)\b(?:allowed|allow-?listed|white-?listed|p
 	`|\bcommands? (?:is |are )?(?:restricted|limited) to\b|\bcommands? (?:from|in|on) (?:the |an? )?(?:allow|white)-?list` +
 	`|\bonly (?:the )?(?:commands? )?[\w-]+(?:,? (?:and |or )?[\w-]+){0,6}?,? (?:commands? )?(?:are|is|can be|may be) (?:allowed|permitted|supported|run|executed|started)\b` +
 	`|\b(?:nothing|no) (?:else|other (?:commands?|programs?)) (?:is|are|can be|may be|will be) (?:allowed|permitted|run|executed|started)\b` +
+	`|\b(?:any |all )?other (?:commands?|programs?) (?:is|are|will be) (?:refused|rejected|denied|blocked|not (?:allowed|permitted))\b` +
 	`|\bonly (?:allows?|permits?)\b[^.]{0,40}\bcommands?\b` +
 	`|\bonly (?:(?:runs?|executes?|supports?|allows?) )?(?:the )?(?:commands? |programs? )?` +
 	`(?:ls|pwd|date|git|cat|echo|grep|find|head|tail|wc|whoami|uname|uptime|ping|npm|df|du|ps)(?:,| and\b| or\b)`)

@@ -192,6 +192,7 @@ func TestFewCommands(t *testing.T) {
 		"Only config list and projects list can be run.":           true,
 		"Runs df or du. Nothing else can be run.":                  true,
 		"Looks at files; no other program can be started.":         true,
+		"Runs uptime or df. Other commands are refused.":           true,
 		"Only one build can run.":                                  false,
 		"Only date ranges and names are taken.":                    false,
 		"Runs any command in a shell.":                             false,
