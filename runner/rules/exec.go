@@ -60,11 +60,12 @@ var purposes = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// serves reports whether the declaration names a program or its purpose. Programs that the server
-// wrote itself do not count.
+// serves reports whether the declaration names a program, perhaps as a verb ("pings a host"), or its purpose. Programs
+// that the server wrote itself do not count.
 func (in Input) serves(of report.Capability, program string) bool {
 	declared, base := in.Scope.Covering(of), path.Base(program)
-	named := !shells[base] && !runtimes.MatchString(base) && !lexicon().OrdinaryPrograms[base] && declared.Mentions(strings.ToLower(base))
+	word := strings.ToLower(base)
+	named := !shells[base] && !runtimes.MatchString(base) && !lexicon().OrdinaryPrograms[base] && declared.Mentions(word, word+"s", word+"ing")
 	return (named || speaks(declared, purposes()[base])) && !in.made(program)
 }
 

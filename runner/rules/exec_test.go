@@ -39,6 +39,7 @@ func TestPrograms(t *testing.T) {
 			run(call, "/bin/sh", "-c", "ls | wc"), within("/bin/sh", run(call, "/bin/ls")), within("/bin/sh", run(call, "/usr/bin/wc")),
 		}, "EXEC-001 Medium: Tool format_note started /bin/sh (/bin/sh -c ls | wc)"},
 		"a program that it names":        {server{tools: []string{"format_note: Formats notes with gofmt."}}, as, []profile.Effect{run(call, "/usr/bin/gofmt")}, ""},
+		"a program that is a verb":       {server{tools: []string{"format_note: Pings the host of a note."}}, as, []profile.Effect{run(call, "/usr/bin/ping", "-c", "1", "x")}, ""},
 		"what it needs for what it does": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{run(call, "/bin/sh", "-c", "df -h"), within("/bin/sh", run(call, "/usr/bin/df", "-h"))}, ""},
 		"that and another": {server{tools: []string{"format_note: Shows how full the disks are."}}, as, []profile.Effect{
 			run(call, "/bin/sh", "-c", "df -h; curl x"), within("/bin/sh", run(call, "/usr/bin/df", "-h")), within("/bin/sh", run(call, "/usr/bin/curl", "x")),
