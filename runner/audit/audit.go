@@ -249,6 +249,7 @@ func Run(ctx context.Context, plan Plan, launcher Launcher) (report.Report, erro
 	r := conclude(plan, runs, ended)
 	// The decoys are worthless, but a scanner that searches reports for secrets cannot know that.
 	r.Redact(decoy.NewMatcher(plan.Decoys.With(given(runs))).Redact)
+	r.Redact(shortener(plan.Env))
 	if _, _, o := apart(runs); len(o.dependences) > 0 {
 		r.Redact(decoy.NewMatcher(o.varied).Redact)
 	}

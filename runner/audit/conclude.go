@@ -110,6 +110,7 @@ func compare(r *report.Report, plan Plan, runs []observation, unseen report.Inco
 	server := behavior.Server{Home: plan.Decoys.Home, Command: plan.Command, Search: plan.resolvers.search}
 	repeated, _ := merge(repeatable(runs))
 	r.Behavior = behavior.Of(repeated, server, unseen.Reason != "")
+	r.Redact(shortener(plan.Env)) // the baseline was shortened, too
 	if plan.Baseline != nil {
 		var changed []report.Finding
 		r.Baseline, changed = report.Compare(*plan.Baseline, *r)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mcpaudit/mcpaudit/api/environ"
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/credential"
+	"github.com/mcpaudit/mcpaudit/runner/decoy"
 )
 
 // set returns the variables that the user sets, by name.
@@ -25,6 +27,19 @@ func environmentOf(env []string) *report.Environment {
 		return nil
 	}
 	return &report.Environment{Names: slices.Sorted(maps.Keys(set(env)))}
+}
+
+// shortener shortens the secrets that the user sets, by the names of their variables.
+func shortener(env []string) func(string) string {
+	const shortest = 8 // bytes; shorter values may be words, and would match anything
+	var pairs []string
+	all := set(env)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if value := all[name]; decoy.Secret(name) && len(value) >= shortest {
+			pairs = append(pairs, value, credential.Shorten(value))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
 }
 
 // misled returns why the audit is not about the named server: its environment made it load other code.

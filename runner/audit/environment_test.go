@@ -21,3 +21,11 @@ func TestS2CodeLoadingVariableIsInconclusive(t *testing.T) {
 		t.Errorf("names = %v", got.Names)
 	}
 }
+
+// TestShortener: a secret that the user sets is not in the report, and other values are left alone.
+func TestShortener(t *testing.T) {
+	hide := shortener([]string{"ACME_TOKEN=tk-5f0c9a7d31be", "ACME_URL=https://acme.example", "API_KEY=test"})
+	if got := hide("Bearer tk-5f0c9a7d31be for https://acme.example, a test"); strings.Contains(got, "9a7d31") || !strings.HasSuffix(got, " for https://acme.example, a test") {
+		t.Error(got)
+	}
+}
