@@ -73,6 +73,7 @@ func (b *builder) broken(a attack.Attempt, e profile.Effect) {
 		b.note(a.Of, kind, seen)
 	case a.Family == attack.Egress:
 		b.note(a.Of, report.ExposesNetworkEgress, seen)
+	case a.Family == attack.Path && a.Link && len(b.roots)+len(b.Dirs) == 0 && !b.Confined(a): // a link may lead outside on purpose
 	case a.Family == attack.Path && isFile && (a.Link || b.dirBound(e.Path) == ""):
 		b.note(a.Of, kind, seen)
 	}

@@ -45,6 +45,8 @@ func TestOfAttacked(t *testing.T) {
 	}{
 		"the directory held": {attacked(titled(), attack.Path, "title", 12), named, []string{"FileWrite Bounded title | below /data/notes"}},
 		"it did not":         {attacked(titled(), attack.Path, "title", 12, left), named, []string{"FileWrite Arbitrary title"}},
+		"a link led outside": {with(attacked(titled(), attack.Path, "title", 12, left), func(s *exposure.Seen) { s.Attack.Attempts[3].Link = true }), named,
+			[]string{"FileWrite Partial title | below /data/notes"}},
 		"every call was refused": {with(attacked(titled(), attack.Path, "title", 12), func(s *exposure.Seen) {
 			s.Exercise = []report.CapabilityCoverage{{Kind: tool.Kind, Name: tool.Name}}
 		}), named, []string{"FileWrite Partial title | below /data/notes"}},

@@ -41,6 +41,9 @@ func (in Input) StatedBound(of report.Capability) string {
 	return clause.Quote
 }
 
+// Confined reports whether a text limits a capability to a directory that an attempt leads out of.
+func (in Input) Confined(a attack.Attempt) bool { return in.boundBy(a) != "" }
+
 // Evaluated returns two answers of each tool that evaluated an argument as code, declared or
 // not: to an undefined name, and to a text that is no code.
 func (in Input) Evaluated() [][2]report.Output {
