@@ -272,6 +272,11 @@ func TestToolsAcceptCalls(t *testing.T) {
 			}
 			return ""
 		}, 2, "points"},
+		// Names that code spells otherwise, and refusals that say nothing of what was left out.
+		"another spelling": {"", `{"properties":{"project_id":{"type":"string"},"merge_request_iid":{"type":"string"},"source_branch":{"type":"string"}},"required":["project_id"]}`,
+			atLeast("Either mergeRequestIid or branchName must be provided", "merge_request_iid", "source_branch"), 2, "merge_request_iid"},
+		"the same refusal": {"", `{"properties":{"query":{"type":"string"},"draft":{"type":"string"},"final":{"type":"string"}},"required":["query"]}`,
+			atLeast("Either theDraft or theResult must be provided", "draft", "final"), 4, "draft"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := NewForm(json.RawMessage(tc.schema), Options{About: "t", Said: tc.said, Dir: "/home/audit"})

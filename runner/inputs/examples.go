@@ -110,7 +110,7 @@ func (f *Form) missKeys(text string) {
 			if n.extra == nil {
 				continue
 			}
-			if l := f.lesson(n.at); l != nil && !f.members[key] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
+			if l := f.lesson(n.at); l != nil && !f.members[asWords(key)] && !slices.Contains(l.keys, key) && len(l.keys) < maxKeys {
 				l.keys = append(slices.Clip(l.keys), key)
 				f.require(n)
 			}

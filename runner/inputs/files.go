@@ -36,7 +36,7 @@ const LocalDir = "/run/" + Word + "-local"
 // arguments that ask for a path to read. They are made at the first call, because the stages of the
 // sandbox do not need them.
 var Files = sync.OnceValue(func() []File {
-	return slices.Concat(ordinary, documents(), repository(), accounts(), papers, described)
+	return slices.Concat(ordinary, documents(), repository(), accounts(), papers, configured, described)
 })
 
 // ordinary are texts, for tools that do not name a format.
@@ -51,6 +51,9 @@ var ordinary = []File{
 var described = []File{
 	{FilesDir + "/README.md", []byte("# Notes\n\nShopping lists, and what to do.\n\n## Usage\n\nSee [what is to do](todo.md).\n")},
 }
+
+// configured are settings that a linter looks for beside the files that it is to check, and refuses to start without.
+var configured = []File{{FilesDir + "/eslint.config.mjs", []byte("export default [];\n")}}
 
 // spare is the name, without the extension, of the files that tools may delete.
 const spare = "spare"

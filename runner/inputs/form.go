@@ -59,7 +59,7 @@ type Form struct {
 	given    map[string]any
 	leaves   map[string]*leaf
 	sole     bool
-	// members are the names of all properties: quoted in a description, one is no value.
+	// members are the names of all properties, by their words: quoted in a description, one is no value.
 	members map[string]bool
 
 	// reachable are the branches that valid arguments can take,
@@ -88,6 +88,9 @@ type Form struct {
 	repair  bool
 	repairs int
 	refused *refusal
+	// complaint is the last refusal, and same counts how often it came in a row.
+	complaint string
+	same      int
 	// followed are the arguments of the calls that were followed, by target.
 	followed map[string]string
 	// succeeded: a call that a model would make was accepted.
@@ -117,7 +120,7 @@ func newForm(root map[string]any, o Options) *Form {
 	f.tree = b.link(b.build(map[string]any{"allOf": []any{root, map[string]any{"type": "object"}}}, place{}))
 	f.sole, f.members = len(slices.Collect(f.tree.leaves())) == 1, map[string]bool{}
 	for each := range f.tree.properties() {
-		f.members[each.name] = true
+		f.members[asWords(each.name)] = true
 	}
 	f.cut = b.branches.cut
 	f.readDescriptions()
@@ -252,8 +255,7 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 			return c, true
 		}
 	}
-	unsent := func() int { return f.reachable.without(f.sent).first() }
-	for branch := unsent(); branch >= 0; branch = unsent() {
+	for branch := f.unsent(); branch >= 0; branch = f.unsent() {
 		if f.turn++; f.turn%3 == 0 { // branches and harvested values take turns
 			if c, ok := f.harvested(branch, pool, mark); ok {
 				return c, true
@@ -275,6 +277,9 @@ func (f *Form) Next(pool *Pool, mark Mark) (Case, bool) {
 	}
 	return Case{}, false
 }
+
+// unsent returns a branch that no call has taken; -1 for none.
+func (f *Form) unsent() int { return f.reachable.without(f.sent).first() }
 
 // harvested tries a new value of the pool, and takes a branch with it.
 func (f *Form) harvested(branch int, pool *Pool, mark Mark) (Case, bool) {

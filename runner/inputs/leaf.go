@@ -163,7 +163,7 @@ func (f *Form) values(words []string, argument string, as candidate) (found []ca
 // for an argument.
 func (f *Form) mentions(word, argument string) bool {
 	word = strings.TrimSuffix(word, "()") // "use find_organizations() first"
-	return f.members[word] || f.options.Tools[word] && !has(split(argument), []string{"tool", "tools"})
+	return f.members[asWords(word)] || f.options.Tools[word] && !has(split(argument), []string{"tool", "tools"})
 }
 
 // collect returns the candidates in the order of the ladder: those of the schema itself, of

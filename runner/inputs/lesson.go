@@ -107,6 +107,7 @@ func (f *Form) Refused(c Case, text string) {
 		return
 	}
 	f.declare(head(text, maxText))
+	f.complain(text)
 	text = worded(head(text, maxText))
 	if len(c.named(text)) == 0 {
 		text = unescaped(text)

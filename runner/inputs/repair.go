@@ -33,7 +33,7 @@ func newRefusal(c Case, blamed []placed) *refusal {
 // repaired makes the call that follows a refusal: no more than is required, as the
 // refusals have taught, and the rest as it was.
 func (f *Form) repaired(pool *Pool, mark Mark) (Case, bool) {
-	if !f.repair || f.repairs >= maxRepairs {
+	if !f.repair || f.repairs >= maxRepairs || f.futile() {
 		return Case{}, false
 	}
 	f.repair = false
@@ -44,4 +44,19 @@ func (f *Form) repaired(pool *Pool, mark Mark) (Case, bool) {
 		return Case{}, false
 	}
 	return f.send(d), true
+}
+
+// patience is how often a refusal may recur, whatever was repaired, before every other call takes a branch instead.
+const patience = 3
+
+// futile reports whether the refusal is rather about what the call lacks than about its values.
+func (f *Form) futile() bool { return f.same >= patience && f.same%2 == 1 && f.unsent() >= 0 }
+
+// complain counts how often the same refusal came.
+func (f *Form) complain(text string) {
+	if text != f.complaint {
+		f.same = 0
+	}
+	f.complaint = text
+	f.same++
 }

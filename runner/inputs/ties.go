@@ -283,12 +283,36 @@ type mention struct {
 // mentioned returns the properties that a text names, in its order.
 func (m *members) mentioned(text string) (found []mention) {
 	for _, f := range m.fields {
-		if at := indexWord(text, f.name); at >= 0 {
-			found = append(found, mention{f, at})
+		for _, name := range spellings(f.name) {
+			if at := indexWord(text, name); at >= 0 {
+				found = append(found, mention{f, at})
+				break
+			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b mention) int { return a.at - b.at })
 	return found
+}
+
+// asWords returns a name of several words by them, however it is spelled, and any other as it is.
+func asWords(name string) string {
+	if words := split(name); len(words) > 1 {
+		return strings.Join(words, " ")
+	}
+	return name
+}
+
+// spellings returns the name of a property, and how code that has another style names it: mergeRequestId for merge_request_id.
+func spellings(name string) []string {
+	words := split(name)
+	if len(words) < 2 {
+		return []string{name}
+	}
+	camel := words[0]
+	for _, word := range words[1:] {
+		camel += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return []string{name, camel, strings.Join(words, "_"), strings.Join(words, "-")}
 }
 
 // deciding returns the choices that a clause is about: "for create", "when action is 'create'", "create: ...".
