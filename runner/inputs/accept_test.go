@@ -272,6 +272,13 @@ func TestToolsAcceptCalls(t *testing.T) {
 			}
 			return ""
 		}, 2, "points"},
+		"for the default of another": {"", `{"properties":{"mode":{"type":"string","enum":["begin","resume"],"default":"begin"},"upstream":{"type":"string"},"text":{"type":"string"}},"required":["text"]}`,
+			func(v values) string {
+				if v["mode"] == "resume" {
+					return "nothing to resume"
+				}
+				return atLeast("upstream is required for begin mode", "upstream")(v)
+			}, 2, "upstream"},
 		// Names that code spells otherwise, and refusals that say nothing of what was left out.
 		"another spelling": {"", `{"properties":{"project_id":{"type":"string"},"merge_request_iid":{"type":"string"},"source_branch":{"type":"string"}},"required":["project_id"]}`,
 			atLeast("Either mergeRequestIid or branchName must be provided", "merge_request_iid", "source_branch"), 2, "merge_request_iid"},

@@ -16,15 +16,16 @@ type tie struct {
 }
 
 // condition says that a property is given, with one of the values, as JSON, if there are any. Without a name it
-// always holds.
+// always holds. implied: one of the values is the default, which holds where the property is not given.
 type condition struct {
-	name   string
-	values []string
+	name    string
+	values  []string
+	implied bool
 }
 
 func (c condition) holds(object map[string]any) bool {
 	value, given := object[c.name]
-	return c.name == "" || given && (len(c.values) == 0 || slices.Contains(c.values, canonical(value)))
+	return c.name == "" || !given && c.implied || given && (len(c.values) == 0 || slices.Contains(c.values, canonical(value)))
 }
 
 // need ties names that all have to be given, anyOne those of which one has to be, apart those of which one may be.
@@ -214,7 +215,7 @@ func (m *members) add(f field) {
 	}
 	for _, w := range f.node.ways {
 		if text, is := w.value.(string); is && len(text) > 1 && w.node == nil {
-			m.choices[text] = condition{name: f.name, values: []string{canonical(text)}}
+			m.choices[text] = condition{name: f.name, values: []string{canonical(text)}, implied: f.node.s["default"] == text}
 		}
 	}
 }
@@ -329,7 +330,7 @@ func (m *members) deciding(clause string) (found condition, leads bool) {
 			continue
 		}
 		if found.name == "" || found.name == of.name {
-			found.name, found.values, leads = of.name, append(found.values, of.values...), leads || leading
+			found.name, found.values, found.implied, leads = of.name, append(found.values, of.values...), found.implied || of.implied, leads || leading
 		}
 	}
 	return found, leads
@@ -340,7 +341,7 @@ func (m *members) unless(c condition) condition {
 	other := condition{name: c.name}
 	for _, value := range slices.Sorted(maps.Keys(m.choices)) {
 		if of := m.choices[value]; of.name == c.name && !slices.Contains(c.values, of.values[0]) {
-			other.values = append(other.values, of.values[0])
+			other.values, other.implied = append(other.values, of.values[0]), other.implied || of.implied
 		}
 	}
 	return other
