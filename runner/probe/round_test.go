@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"fmt"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -363,7 +362,8 @@ func TestInsistsOnMost(t *testing.T) {
 			return tools(`{"name":"check","inputSchema":{"type":"object","properties":{"params":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}}`)
 		},
 		"tools/call": func(_ *fake, params map[string]any) any {
-			last = params["arguments"]; fmt.Println(last)
+			last = params["arguments"]
+			fmt.Println(last)
 			return rpcFailure{-32603, "the answer was not understood"}
 		},
 	}}

@@ -61,6 +61,11 @@ func (in Input) confines(e profile.Effect) bool {
 	return confinement[e.Operation] && browsers[path.Base(e.Within)] && in.Scope.Covering(e.Capability).Mentions(browsing...)
 }
 
+// ordered reports whether a call failed that belongs to a program which an argument for commands named, such as umount(8).
+func (in Input) ordered(e profile.Effect) bool {
+	return e.Error != "" && e.Within != "" && in.ran.told[start{e.Capability, e.Within}]
+}
+
 // did returns the first verb for a call that worked, the second for one that failed.
 func did(e profile.Effect, worked, failed string) string {
 	if e.Error != "" {
@@ -78,7 +83,7 @@ func findEvasion(in Input) []draft {
 			d.object = e.Path
 			d.message = sentence("%s ran a program that has no file: %s", subject(e), program(e))
 			return e.Error == "" && fromMemory(e.Path)
-		case runtime(e), in.signals(e), in.confines(e):
+		case runtime(e), in.signals(e), in.confines(e), in.ordered(e):
 			return false
 		case e.Path == trace.ForeignMemory:
 			d.object = e.Path

@@ -177,3 +177,14 @@ func TestShellOfAProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) { expect(t, tc.in, tc.want) })
 	}
 }
+
+// TestEvasionToOrder: a program that an argument named as the one to run may fail at its business, which is not the server's.
+func TestEvasionToOrder(t *testing.T) {
+	const program = "/usr/bin/umount"
+	unmount := with(evade(call, "umount2", "ENOENT", false), func(e *profile.Effect) { e.Within = program })
+	for value, want := range map[string]string{"umount": "", "sh": "EVADE-001 Medium: Tool format_note tried to call umount2"} {
+		in := input(server{name: "sh", tools: []string{"format_note: Runs a shell command."}}, run(call, program, "-c", "note"), unmount)
+		in.Arguments = map[report.Capability][]Argument{call.Capability: {{Field: "shell", Value: value}}}
+		expect(t, in, want)
+	}
+}

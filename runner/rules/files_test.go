@@ -123,6 +123,11 @@ func TestTraversal(t *testing.T) {
 		in.Outputs = Said("", report.Output{Kind: report.OutputRequest, Method: "roots/list"})
 		return in
 	}
+	listed := func(s server) Input {
+		in := input(s, out)
+		in.Manifest = s.manifest()
+		return in
+	}
 	for name, tc := range map[string]struct {
 		in   Input
 		want string
@@ -136,6 +141,8 @@ func TestTraversal(t *testing.T) {
 		"refused": {input(bound, with(out, func(e *profile.Effect) { e.Kind, e.Error = profile.KindAttempt, "EACCES" })), ""},
 		"a default": {input(server{tools: []string{
 			"format_note: Makes a file. Defaults to session working directory set via git_set_working_dir, or the allowed directory."}}, out), ""},
+		"lifted": {listed(server{name: "files", tools: []string{"format_note: Reads a file. Only works within allowed directories.",
+			"set_config: Sets allowedDirectories; an empty array ([]) allows full access to the entire file system."}}), ""},
 		"a place":                {input(server{tools: []string{"format_note: Reads a file in the working directory."}}, out), ""},
 		"bound to nothing":       {input(free, out), ""},
 		"bound by roots":         {asked(input(free, out)), "FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/note.txt, where an argument with \"..\" led; the server had asked"},

@@ -226,6 +226,7 @@ func expect(t *testing.T, in Input, want string) {
 func TestSubprocesses(t *testing.T) {
 	shell := server{name: "sh", tools: []string{"format_note: Runs a shell command."}}
 	denies := server{name: "sh", tools: []string{"format_note: Does not run commands."}}
+	simulator := server{name: "ios", tools: []string{"format_note: Stops the recording of the simulator."}}
 	kube := server{name: "kubernetes", tools: []string{"format_note: Forwards a port."}}
 	id := run(call, "/bin/sh", "-c", "id")
 	python := func(code string) profile.Effect {
@@ -247,6 +248,8 @@ func TestSubprocesses(t *testing.T) {
 		"its own inquiry": {silent, run(call, "/sbin/ldconfig"), ""},
 		"what it is for":  {kube, run(call, "/usr/local/bin/kubectl", "port-forward"), ""},
 		"not for that":    {silent, run(call, "/usr/local/bin/kubectl", "port-forward"), "EXEC-001 Medium"},
+		"for a simulator": {simulator, run(call, "/usr/bin/xcrun", "simctl", "list"), ""},
+		"what stops it":   {simulator, run(call, "/usr/bin/pkill", "-f", "recordVideo"), ""},
 		"a look":          {silent, run(call, "/usr/bin/which", "yt-dlp"), ""},
 		"a shell's look":  {silent, run(call, "/bin/sh", "-c", "command -v yt-dlp >/dev/null 2>&1"), ""},
 		"and more":        {silent, run(call, "/bin/sh", "-c", "which id; id"), "EXEC-001 Medium"},

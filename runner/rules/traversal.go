@@ -46,6 +46,17 @@ var confines = lazyregexp.New(`(?i)\bnothing (?:outside|beyond|else)\b|\bnowhere
 var unbound = lazyregexp.New(`(?i)\bdefaults?\b|\bif (?:omitted|not|none)\b` +
 	`|\b(?:path|root|director(?:y|ie)|folder|location)s? (?:of|to|for) (?:the |your |its |a |an |this )?(?:workspace|sandbox|vault)s?(?:$|[,.;:(]| (?:root|director|folder))`)
 
+// lifts matches texts that say that an empty setting lifts a limit.
+var lifts = lazyregexp.New(`(?i)\b(?:empty|unset)\b[^.;]{0,40}\b(?:allows?|grants?|gives?|means?|permits?)\b[^.;]{0,16}` +
+	`\b(?:full|unrestricted|unlimited|complete|any|every|all|entire|whole)\b[^.;]{0,24}\b(?:access|file ?systems?|files|director(?:y|ies)|paths?)\b`)
+
+// lifted reports whether a tool says that all directories are allowed unless some are set, and the operator has set none.
+func (in Input) lifted() bool {
+	return len(in.Roots()) == 0 && slices.ContainsFunc(manifest.Items(report.CapabilityTool, in.Manifest.Tools), func(i manifest.Item) bool {
+		return lifts.MatchString(report.Head(i.Description, maxDescription))
+	})
+}
+
 // speaksOfFiles matches descriptions that allow the URL of a file.
 var speaksOfFiles = lazyregexp.New(`(?i)\bfiles?\b|\bpaths?\b|\blocal\b|file:`)
 
@@ -194,6 +205,9 @@ func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard)
 
 // boundBy quotes the text that limits a capability to a directory; "" for none.
 func (in Input) boundBy(a attack.Attempt) string {
+	if in.lifted() {
+		return ""
+	}
 	if clause, ok := in.statedBound(a.Of, a.Link); ok {
 		return whose(clause, a.Of)
 	}
@@ -296,7 +310,7 @@ func (in Input) ledOutHonestly() []draft {
 		d.object = inputs.OutsideDir
 		did := subject(e) + " " + reached(e) + " " + clean(e.Path, 256) + `, where an argument with ".." led`
 		d.severity = report.SeverityHigh
-		if clause, ok := in.statedBound(e.Capability, false); ok {
+		if clause, ok := in.statedBound(e.Capability, false); ok && !in.lifted() {
 			d.message = sentence("%s; %s", did, whose(clause, e.Capability))
 			return true
 		}
