@@ -194,14 +194,14 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	if !got.accepted {
 		s.outputs.answered(report.OutputError, got.text)
 		s.refused(t, c, got.text, got.blames())
-		return nil
+		return s.abide(ctx, t, got.text)
 	}
 	excused := s.accepted(t, excuse)
 	t.keep(c, number, len(said(got.result)), excused)
 	s.outputs.answered(report.OutputResult, said(got.result))
 	if excuse != "" {
 		s.refused(t, c, excuse, excuse)
-		return nil
+		return s.abide(ctx, t, excuse)
 	}
 	if !c.Shape.Feeds() {
 		return nil // its result is no source of values

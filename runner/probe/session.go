@@ -44,6 +44,7 @@ type session struct {
 	targets    []*target                  // in the order of the lists
 	waiting    int                        // of them, those that are to have their first call
 	timeouts   int                        // calls that were not answered in time
+	pauses     int                        // that the server asked for
 	silent     report.Incomplete          // why the first call without an answer has none
 	enduring   atomic.Bool                // the same is asked again and again: nothing waits for silence
 	moods      atomic.Int64               // requests of the server meanwhile
