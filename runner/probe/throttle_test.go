@@ -9,11 +9,11 @@ import (
 func TestPauseIn(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"Rate limit reached! You get 10 requests/min.\n\nOr wait 58 seconds...": 58 * time.Second,
-		"Too many requests, retry after 3s":                                      3 * time.Second,
-		"rate limit exceeded; resets in 20 secs":                                 20 * time.Second,
-		"Rate limit exceeded, try again later":                                   0,
-		"the job did not end after 30 seconds":                                   0,
-		"quota: wait for an administrator, 15 seconds at most":                   15 * time.Second,
+		"Too many requests, retry after 3s":                                     3 * time.Second,
+		"rate limit exceeded; resets in 20 secs":                                20 * time.Second,
+		"Rate limit exceeded, try again later":                                  0,
+		"the job did not end after 30 seconds":                                  0,
+		"quota: wait for an administrator, 15 seconds at most":                  15 * time.Second,
 	} {
 		if got := pauseIn(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)

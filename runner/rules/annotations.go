@@ -274,7 +274,7 @@ var (
 		"/.cache/", "/.npm/", "/_logs/", "/logs/", "/cache/", "/caches/", "/__pycache__/", "/.local/state/", "/.git/index", "/.git/FETCH_HEAD"}
 	// anywhere are those that count at any depth.
 	anywhere     = map[string]bool{"/logs/": true, "/cache/": true, "/caches/": true}
-	fleetingEnds = []string{".log", ".lock", ".lockfile", ".lck", ".pid", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
+	fleetingEnds = []string{".log", ".lock", ".lockfile", ".lck", ".pid", ".sock", ".tmp", "-journal", "-wal", "-shm", ".swp", "/.cache", "/cache", "/logs", "/__pycache__"}
 )
 
 // logDir matches a directory of logs by the last word of its name: .app-logs, not logs.d

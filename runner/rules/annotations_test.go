@@ -94,6 +94,7 @@ func TestHints(t *testing.T) {
 		"a lock of tokens":            {readOnly, []profile.Effect{stored(home + "/.local/share/.IdentityService/msal.cache.lockfile")}, ""},
 		"a journal":                   {readOnly, []profile.Effect{stored("/srv/notes.db-journal"), deleted("/srv/notes.db-wal")}, ""},
 		"the index of git":            {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/index.lock"), changed("rename", "/tmp/marlow-repository/.git/index")}, ""},
+		"its socket":                  {readOnly, []profile.Effect{unlinks(call, home+"/.devices/daemon.sock")}, ""},
 		"a commit":                    {readOnly, []profile.Effect{stored("/tmp/marlow-repository/.git/objects/ab/cd")}, "HINT-001 High"},
 		"or another's doing":          {readOnly, []profile.Effect{with(stored(note), overlap)}, ""},
 		"before any call":             {readOnly, []profile.Effect{with(stored("/srv/notes.db"), func(e *profile.Effect) { e.Where = startup })}, ""},
