@@ -279,6 +279,13 @@ func TestToolsAcceptCalls(t *testing.T) {
 				}
 				return atLeast("upstream is required for begin mode", "upstream")(v)
 			}, 2, "upstream"},
+		"one group or another": {"", `{"properties":{"file":{"type":"string"},"old_text":{"type":"string"},"new_text":{"type":"string"},"range":{"type":"string"},"content":{"type":"string"}},"required":["file"]}`,
+			func(v values) string {
+				if v.has("old_text", "new_text") == 2 && v.has("range", "content") == 0 || v.has("range", "content") == 2 && v.has("old_text", "new_text") == 0 {
+					return ""
+				}
+				return zod3("", "custom", "Must provide either (old_text + new_text) or (range + content)")
+			}, 2, "old_text"},
 		// Names that code spells otherwise, and refusals that say nothing of what was left out.
 		"another spelling": {"", `{"properties":{"project_id":{"type":"string"},"merge_request_iid":{"type":"string"},"source_branch":{"type":"string"}},"required":["project_id"]}`,
 			atLeast("Either mergeRequestIid or branchName must be provided", "merge_request_iid", "source_branch"), 2, "merge_request_iid"},

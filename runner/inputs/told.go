@@ -51,6 +51,10 @@ func (m *members) read(text, self string) (found []tie) {
 		if self != "" && !slices.Contains(names, self) {
 			names = append([]string{self}, names...)
 		}
+		if group := m.firstGroup(clause); len(group) > 1 {
+			found = append(found, need(condition{}, group...))
+			continue
+		}
 		if len(names) == 0 {
 			continue
 		}
@@ -61,6 +65,19 @@ func (m *members) read(text, self string) (found []tie) {
 		}
 	}
 	return found
+}
+
+// groups matches a choice between several properties and several others: "either (old + new) or (range + content)".
+var groups = lazyregexp.New(`(?i)(\([^()]*(?:\+|,|&|\band\b)[^()]*\))\s*,?\s*or\s*\([^()]*(?:\+|,|&|\band\b)[^()]*\)`)
+
+// firstGroup returns the properties of the first group of such a choice; nil for none.
+func (m *members) firstGroup(clause string) (names []string) {
+	if match := groups.FindStringSubmatch(clause); match != nil {
+		for _, each := range m.mentioned(match[1]) {
+			names = append(names, each.name)
+		}
+	}
+	return names
 }
 
 // related returns what a clause says about several properties, names, whatever their values.
