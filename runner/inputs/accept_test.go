@@ -279,6 +279,11 @@ func TestToolsAcceptCalls(t *testing.T) {
 				}
 				return atLeast("upstream is required for begin mode", "upstream")(v)
 			}, 2, "upstream"},
+		"a property of an object that is left out": {"", `{"properties":{"params":{"type":"object","properties":{"workflow":{"type":"string"},"fast":{"type":"boolean"},"quiet":{"type":"boolean"}}}}}`,
+			func(v values) string {
+				params, _ := v["params"].(map[string]any)
+				return atLeast("workflow is required and could not be determined", "workflow")(params)
+			}, 2, "params"},
 		"one group or another": {"", `{"properties":{"file":{"type":"string"},"old_text":{"type":"string"},"new_text":{"type":"string"},"range":{"type":"string"},"content":{"type":"string"}},"required":["file"]}`,
 			func(v values) string {
 				if v.has("old_text", "new_text") == 2 && v.has("range", "content") == 0 || v.has("range", "content") == 2 && v.has("old_text", "new_text") == 0 {

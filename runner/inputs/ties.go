@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -251,10 +252,24 @@ func (f *Form) readRefusal(c Case, text string) {
 		for _, clause := range clauses.Split(text, maxClauses) {
 			if names := m.missed(c, clause); len(names) > 0 && len(m.read(clause, "")) == 0 {
 				found = append(found, need(condition{}, names...))
+				f.hold(m.at)
 			}
 		}
 		for _, t := range found {
 			f.repair = f.learnTie(m.at, t) || f.repair
+		}
+	}
+}
+
+// hold has the object at a place given, where errors miss what it contains.
+func (f *Form) hold(at string) {
+	for at != "" {
+		above, name := path.Split(at)
+		at = strings.TrimSuffix(above, "/")
+		for _, m := range f.objects {
+			if m.at == at && slices.ContainsFunc(m.fields, func(each field) bool { return each.name == name && !each.required }) {
+				f.learnTie(at, need(condition{}, name))
+			}
 		}
 	}
 }
