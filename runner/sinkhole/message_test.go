@@ -3,8 +3,10 @@ package sinkhole
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,5 +86,34 @@ func TestWebSocket(t *testing.T) {
 	}
 	if err := socket.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestGateway: the gateway of Discord speaks first, and has a guild for whoever identifies itself.
+func TestGateway(t *testing.T) {
+	at, _ := url.Parse("ws://gateway.discord.gg/?v=10&encoding=json")
+	socket, err := websocket.NewClient(&websocket.Config{Location: at, Origin: at, Version: websocket.ProtocolVersionHybi13}, converse(t, 8080))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = socket.SetDeadline(time.Now().Add(time.Minute))
+	var got []string
+	receive := func() {
+		var each event
+		if err := websocket.JSON.Receive(socket, &each); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(each.Op, each.Type))
+	}
+	receive()
+	for _, op := range []int{opHeartbeat, opIdentify} {
+		if err := websocket.JSON.Send(socket, event{Op: op}); err != nil {
+			t.Fatal(err)
+		}
+		receive()
+	}
+	receive()
+	if want := []string{"10", "11", "0READY", "0GUILD_CREATE"}; !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
 	}
 }

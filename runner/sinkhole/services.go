@@ -16,7 +16,7 @@ import (
 type service func(r *http.Request, sent []byte) any
 
 // services are the known services.
-var services = []service{oauth, deviceCode, openID, elasticsearch, clickHouse, kubernetes, docker, slack, prometheus, model}
+var services = []service{oauth, deviceCode, openID, elasticsearch, clickHouse, kubernetes, docker, slack, discord, prometheus, model}
 
 // document returns the answer of the service that knows a request; nil if none does.
 func document(r *http.Request, sent []byte) any {

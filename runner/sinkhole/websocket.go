@@ -29,14 +29,14 @@ func (t *conversation) webSocket(w http.ResponseWriter, r *http.Request) {
 		},
 		Handler: func(socket *websocket.Conn) {
 			socket.MaxPayloadBytes = maxMessage
+			if t.gateway(socket, r) {
+				return
+			}
 			for {
-				_ = socket.SetDeadline(time.Now().Add(idleSocket)) // a closed connection ends the read as well
-				var message []byte
-				if websocket.Message.Receive(socket, &message) != nil {
+				message, err := t.receive(socket)
+				if err != nil {
 					return
 				}
-				_, _ = t.flow.Write(message) // never fails
-				t.flow.part()
 				answer := t.answerMessage(message)
 				if answer != nil && websocket.Message.Send(socket, string(answer)) != nil {
 					return
@@ -45,6 +45,17 @@ func (t *conversation) webSocket(w http.ResponseWriter, r *http.Request) {
 		},
 	}
 	server.ServeHTTP(untapped{w}, r)
+}
+
+// receive reads and records a message.
+func (t *conversation) receive(socket *websocket.Conn) (message []byte, err error) {
+	_ = socket.SetDeadline(time.Now().Add(idleSocket)) // a closed connection ends the read as well
+	if err := websocket.Message.Receive(socket, &message); err != nil {
+		return nil, err
+	}
+	_, _ = t.flow.Write(message) // never fails
+	t.flow.part()
+	return message, nil
 }
 
 // untapped is a response whose connection, once taken over, is no longer recorded as it comes.
