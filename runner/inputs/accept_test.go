@@ -284,6 +284,14 @@ func TestToolsAcceptCalls(t *testing.T) {
 				params, _ := v["params"].(map[string]any)
 				return atLeast("workflow is required and could not be determined", "workflow")(params)
 			}, 2, "params"},
+		"what V8 says of a text that is no JSON": {"", `{"properties":{"task":{"type":"string"},"data":{"type":"string"}},"required":["task","data"]}`,
+			func(v values) string {
+				text, _ := v["data"].(string)
+				if json.Valid([]byte(text)) {
+					return ""
+				}
+				return fmt.Sprintf(`Unexpected token '%.1s', "%.10s"... is not valid JSON`, text, text)
+			}, 3, "data"},
 		"one group or another": {"", `{"properties":{"file":{"type":"string"},"old_text":{"type":"string"},"new_text":{"type":"string"},"range":{"type":"string"},"content":{"type":"string"}},"required":["file"]}`,
 			func(v values) string {
 				if v.has("old_text", "new_text") == 2 && v.has("range", "content") == 0 || v.has("range", "content") == 2 && v.has("old_text", "new_text") == 0 {

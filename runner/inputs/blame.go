@@ -21,7 +21,7 @@ func (c Case) blamed(text string) []placed {
 	}
 	for _, text := range quoted(complaint) {
 		for _, p := range c.placed {
-			if len(text) > 2 && speaksOf(p.value, text) {
+			if len(text) > 2 && speaksOf(p.value, text) || cutFrom(p.value, text) {
 				return []placed{{p.at, p.name, text, p.value}}
 			}
 		}
@@ -57,6 +57,9 @@ func (c Case) named(text string) (found []placed) {
 	}
 	return found
 }
+
+// cutFrom reports whether a text is the beginning of a value, cut off within a word, as JSON.parse quotes it.
+func cutFrom(value, text string) bool { return len(text) > 7 && strings.HasPrefix(value, text) }
 
 // quotesIt reports whether a text quotes another.
 func quotesIt(text, part string) bool {

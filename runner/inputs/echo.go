@@ -58,7 +58,7 @@ func (c Case) echoes(text string) func(word string) bool {
 		word = stripped(word)
 		return slices.ContainsFunc(c.placed, func(p placed) bool {
 			value := stripped(p.value)
-			return word == value || len(value) > 2 && speaksOf(word, value) && strings.Contains(complaint, word)
+			return word == value || cutFrom(value, word) || len(value) > 2 && speaksOf(word, value) && strings.Contains(complaint, word)
 		})
 	}
 }
