@@ -80,9 +80,32 @@ func (m *members) firstGroup(clause string) (names []string) {
 	return names
 }
 
+// onceGiven matches a clause that begins with the property for which it holds: "When using kind, either name or label is required".
+var onceGiven = lazyregexp.New(`(?i)(?:^|:)[^\pL]*(?:when|if)\s[^,:]{0,48},`)
+
+// under returns what a clause says about properties once another is given; nil if it says no such thing.
+func under(clause string, mentions []mention) []tie {
+	lead := onceGiven.FindStringIndex(clause)
+	if lead == nil || len(mentions) < 2 || mentions[0].at >= lead[1] || mentions[1].at < lead[1] || absence.MatchString(clause[:lead[1]]) || !demanded.MatchString(clause) {
+		return nil
+	}
+	t := tie{when: condition{name: mentions[0].name}, most: len(mentions) - 1}
+	for _, each := range mentions[1:] {
+		t.names = append(t.names, each.name)
+	}
+	t.least = len(t.names)
+	if either.MatchString(clause) {
+		t.least = 1
+	}
+	return []tie{t}
+}
+
 // related returns what a clause says about several properties, names, whatever their values.
 func related(clause, self string, names []string, mentions []mention) []tie {
+	conditional := under(clause, mentions)
 	switch offers := offering.MatchString(clause); {
+	case conditional != nil && !exclusive.MatchString(clause):
+		return conditional
 	case exclusive.MatchString(clause):
 		t := apart(names...)
 		if offers || demanded.MatchString(clause) && !forbids.MatchString(clause) {
