@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpaudit/mcpaudit/runner/sources"
+	"github.com/mcpaudit/mcpaudit/runner/words"
 )
 
 // The forms of JSON answers: clients expect lists or objects, numbers or strings, and do
@@ -64,8 +65,19 @@ func (a asked) reply(form int, known []field) any {
 	spreads := maxSpreads
 	for _, f := range known {
 		document = f.addTo(document, a.url, &spreads)
+		if other := f.respelled(); other.path != f.path {
+			document = other.addTo(document, a.url, &spreads)
+		}
 	}
 	return document
+}
+
+// respelled returns a field that an error names as the client's code does, as answers spell it: layout_type for layoutType.
+func (f field) respelled() field {
+	if f.anywhere {
+		f.path = strings.ReplaceAll(strings.ToLower(words.Spell(f.path)), " ", "_")
+	}
+	return f
 }
 
 // object returns the fields that APIs commonly have, common names of lists, and the list

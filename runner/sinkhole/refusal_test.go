@@ -27,6 +27,7 @@ func TestMissingFields(t *testing.T) {
 		`{"errors":[],"properties":{"grounding":{"errors":["Invalid input: expected object, received undefined"]},"sources":{"errors":["Invalid input: expected record, received undefined"]}}}`: {
 			{path: "grounding", kind: "object"}, {path: "sources", kind: "record"}},
 		`{"error":{"name":"ZodError","message":"[\n  {\n    \"expected\": \"string\",\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"id\"\n    ] } ]"}}`: {{path: "id", kind: "string"}},
+		`Invalid arguments: source.labels: Invalid input, target.labels: Invalid input`:                                                                              {{path: "source.labels"}, {path: "target.labels"}},
 		// Pydantic.
 		"2 validation errors for Page\nitems.0.name\n  Field required [type=missing, input_value={}, input_type=dict]\ntotal\n  Input should be a valid integer [type=int_type, input_value='a']": {
 			{path: "items.*.name", kind: "missing"}, {path: "total", kind: "integer"}},
@@ -78,4 +79,12 @@ func FuzzMissingFields(f *testing.F) {
 			t.Errorf("%d bytes, %v", len(answer), err)
 		}
 	})
+}
+
+// TestRespelled: a field that an error names as a client's code does is there as answers spell it, too.
+func TestRespelled(t *testing.T) {
+	got, _ := asked{url: "https://a.example/"}.reply(formObject, []field{{path: "layoutType", anywhere: true}}).(map[string]any)
+	if got["layoutType"] == nil || got["layout_type"] == nil {
+		t.Errorf("%v lacks the field", got)
+	}
 }

@@ -34,6 +34,7 @@ var sentences = []sentence{
 	{says: lazyregexp.New(pathWords + `: [Ii]nvalid option: expected one of ` + valueWord), path: 1, value: 2},
 	{says: lazyregexp.New(pathWords + `: [Ee]xpected ` + valueWord + `,? (?:but )?received`), path: 1, value: 2},
 	{says: lazyregexp.New(pathWords + `: Required\b`), path: 1},
+	{says: lazyregexp.New(pathWords + `: [Ii]nvalid input(?:[,;]|\s*$)`), path: 1}, // of a union
 	{says: lazyregexp.New(`\bRequired at "?` + pathWords), path: 1},
 	{says: lazyregexp.New(`(?m)^` + pathWords + `\n\s+[^\n]*\[type=(\w+)`), path: 1, value: 2},
 	{says: lazyregexp.New(`(?i)\b(type|kind|status|state)(?: is| was|:)? ` + sortWord + `(?:,? but|,| and|;)? (?:is )?(?:not|expected|must be|should be|wanted|want|instead of|rather than) ` + sortWord), path: 1, text: 3},
