@@ -17,6 +17,8 @@ const (
 	forumID   = "100000000000000003"
 	userID    = "100000000000000004"
 	messageNo = "100000000000000005"
+	groupID   = "100000000000000006"
+	threadID  = "100000000000000007"
 )
 
 // ofDiscord reports whether a host belongs to Discord.
@@ -25,7 +27,7 @@ func ofDiscord(host string) bool {
 	return slices.ContainsFunc([]string{"discord.com", "discordapp.com", "discord.gg"}, func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) })
 }
 
-// discord has one guild with a bot, a text channel and a forum (discord.com/developers/docs).
+// discord has one guild with a bot, a text channel, a category and a forum with a thread (discord.com/developers/docs).
 func discord(r *http.Request, _ []byte) any {
 	if !ofDiscord(r.Host) || r.Method == http.MethodDelete {
 		return nil
@@ -34,32 +36,57 @@ func discord(r *http.Request, _ []byte) any {
 		return map[string]any{"url": "wss://gateway.discord.gg", "shards": 1,
 			"session_start_limit": map[string]any{"total": 1000, "remaining": 999, "reset_after": 0, "max_concurrency": 1}}
 	}
-	things, above := discordThings(), path.Base(path.Dir(r.URL.Path))
-	if all, known := things[path.Base(r.URL.Path)]; known && r.Method == http.MethodGet {
-		return []any{all}
-	} else if known {
-		return all // that is made
+	things, last := discordThings(), path.Base(r.URL.Path)
+	thing, of := things[last]
+	switch {
+	case of && last == "channels" && r.Method == http.MethodGet:
+		return discordChannels()
+	case of && r.Method == http.MethodGet:
+		return []any{thing}
+	case of: // that is made
+		return thing
 	}
-	return things[above]
+	for _, each := range discordChannels() {
+		if each["id"] == last {
+			return each
+		}
+	}
+	return things[path.Base(path.Dir(r.URL.Path))]
+}
+
+// discordChannels returns what is in the guild.
+func discordChannels() (all []map[string]any) {
+	for i, c := range []struct {
+		id   string
+		kind int
+		name string
+	}{{channelID, 0, "note"}, {forumID, 15, "forum"}, {groupID, 4, "group"}, {threadID, 11, "thread"}} {
+		channel := map[string]any{"id": c.id, "type": c.kind, "name": c.name, "guild_id": guildID, "position": i, "permission_overwrites": []any{}, "available_tags": []any{}}
+		if c.id == threadID {
+			channel["parent_id"], channel["owner_id"], channel["message_count"] = forumID, userID, 1
+			channel["thread_metadata"] = map[string]any{"archived": false, "auto_archive_duration": 60, "archive_timestamp": moment, "locked": false}
+		}
+		all = append(all, channel)
+	}
+	return all
 }
 
 // discordThings returns what the API knows, by the word for it in paths.
 func discordThings() map[string]any {
 	user := map[string]any{"id": userID, "username": "note", "discriminator": "0", "global_name": "note", "avatar": nil, "bot": true}
 	role := map[string]any{"id": guildID, "name": "@everyone", "permissions": "8", "position": 0, "color": 0, "hoist": false, "managed": false, "mentionable": false}
-	channel := map[string]any{"id": channelID, "type": 0, "name": "note", "guild_id": guildID, "position": 0, "permission_overwrites": []any{}}
-	forum := map[string]any{"id": forumID, "type": 15, "name": "forum", "guild_id": guildID, "position": 1, "permission_overwrites": []any{}, "available_tags": []any{}}
+	channels := discordChannels()
 	member := map[string]any{"user": user, "roles": []any{}, "joined_at": moment, "deaf": false, "mute": false, "flags": 0}
 	guild := map[string]any{
 		"id": guildID, "name": "note", "owner_id": userID, "roles": []any{role}, "emojis": []any{}, "stickers": []any{}, "features": []any{},
-		"channels": []any{channel, forum}, "members": []any{member}, "member_count": 1, "approximate_member_count": 1, "approximate_presence_count": 1,
-		"presences": []any{}, "voice_states": []any{}, "threads": []any{}, "stage_instances": []any{}, "guild_scheduled_events": []any{},
+		"channels": channels[:3], "members": []any{member}, "member_count": 1, "approximate_member_count": 1, "approximate_presence_count": 1,
+		"presences": []any{}, "voice_states": []any{}, "threads": channels[3:], "stage_instances": []any{}, "guild_scheduled_events": []any{},
 		"joined_at": moment, "large": false, "unavailable": false, "preferred_locale": "en-US", "verification_level": 0, "system_channel_id": channelID,
 	}
 	message := map[string]any{"id": messageNo, "channel_id": channelID, "type": 0, "content": "note", "timestamp": moment, "edited_timestamp": nil, "author": user,
 		"attachments": []any{}, "embeds": []any{}, "mentions": []any{}, "mention_roles": []any{}, "mention_everyone": false, "pinned": false, "tts": false}
 	return map[string]any{
-		"guilds": guild, "channels": channel, "members": member, "users": user, "roles": role, "messages": message,
+		"guilds": guild, "channels": channels[0], "members": member, "users": user, "roles": role, "messages": message,
 		"webhooks": map[string]any{"id": messageNo, "type": 1, "name": "note", "token": "note", "channel_id": channelID, "guild_id": guildID},
 	}
 }
