@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
 // TestRefusals: a session shows a call that its server refuses, which another session repeats.
@@ -31,5 +33,22 @@ func TestRefusals(t *testing.T) {
 	o.Refused = first.Refused
 	if r := f().probe(t, o); refused != mostRefusals || r.Incomplete.Reason != "" {
 		t.Errorf("%d refusals, %+v", refused, r.Incomplete)
+	}
+}
+
+// TestFurthers: of calls that were all refused, the one with most in it is made again, not one that was refused for its shape.
+func TestFurthers(t *testing.T) {
+	form, of := inputs.NewForm(json.RawMessage(`{"properties":{"params":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}`), inputs.Options{}), &target{}
+	for {
+		c, fresh := form.Next(nil, inputs.Mark{})
+		if !fresh {
+			break
+		}
+		if of.furthers(c) {
+			of.again = c
+		}
+	}
+	if !of.again.Shape.Proper() || !strings.Contains(string(of.again.Arguments), "text") {
+		t.Errorf("%s %s is made again", of.again.Shape, of.again.Arguments)
 	}
 }

@@ -173,7 +173,7 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 	t.sent++
 	s.tally.Total++
 	number, began := s.lastID+1, time.Now()
-	if t.accepted == 0 && t.furthers(c) {
+	if t.furthers(c) {
 		t.again, t.marked = c, number
 	}
 	s.used.add(t.of, c.Arguments, s.options.Chosen[t.of.Name])
@@ -221,10 +221,8 @@ func (s *session) visit(ctx context.Context, t *target, c inputs.Case) error {
 // furthers reports whether a call of a target that has accepted none is the one to repeat: one that is refused for its shape,
 // or lacks what another has, reaches less of the server.
 func (t *target) furthers(c inputs.Case) bool {
-	if was := t.again; was.Arguments != nil && was.Shape.Proper() {
-		return c.Shape.Proper() && c.Filled() >= was.Filled()
-	}
-	return true
+	was := t.again
+	return t.accepted == 0 && (was.Arguments == nil || !was.Shape.Proper() || c.Shape.Proper() && c.Filled() >= was.Filled())
 }
 
 // refused learns from a refusal, and from the part of it that may be about the arguments.

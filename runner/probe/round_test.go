@@ -354,27 +354,6 @@ func TestInsists(t *testing.T) {
 	}
 }
 
-// TestInsistsOnMost: of calls that were all refused, the one with most in it is made again, not one that was refused for its shape.
-func TestInsistsOnMost(t *testing.T) {
-	var last any
-	f := &fake{on: map[string]func(*fake, map[string]any) any{
-		"tools/list": func(*fake, map[string]any) any {
-			return tools(`{"name":"check","inputSchema":{"type":"object","properties":{"params":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}}}`)
-		},
-		"tools/call": func(_ *fake, params map[string]any) any {
-			last = params["arguments"]
-			fmt.Println(last)
-			return rpcFailure{-32603, "the answer was not understood"}
-		},
-	}}
-	o := quick
-	o.MaxCalls, o.Inputs.Sunk = 24, true
-	f.probe(t, o)
-	if params, _ := last.(map[string]any)["params"].(map[string]any); params["text"] == nil {
-		t.Errorf("the last call has the arguments %v, which lack the text", last)
-	}
-}
-
 // TestKeep: of calls with as much in them, the last is repeated, unless its answer shows far less.
 func TestKeep(t *testing.T) {
 	of := &target{accepted: 1}
