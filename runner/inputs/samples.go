@@ -39,6 +39,9 @@ var samples = []hint{
 // manifest is YAML that a cluster can apply.
 var manifest = hint{[]string{"kubernetes", "kubectl", "k8s"}, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  note: milk\n"}
 
+// ofCluster matches descriptions of such a text.
+var ofCluster = lazyregexp.New(`(?i)\b(?:yaml|json)\b[^.]{0,60}\b(?:kubernetes|k8s)\b|\bapiVersion\b[^.]{0,16}\bkind\b[^.]{0,16}\bmetadata\b`)
+
 // graphQL matches texts about that query language.
 var graphQL = lazyregexp.New(`(?i)graphql\b`)
 
@@ -106,6 +109,9 @@ func (f *Form) sample(n *node) (string, bool) {
 	}
 	if query, ok := f.cypher(names, described); ok {
 		return query, true
+	}
+	if n.kind == "string" && ofCluster.MatchString(said(n)) {
+		return manifest.value, true
 	}
 	if !free {
 		return "", false

@@ -18,6 +18,9 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s: %s", c.tool, got.Arguments)
 		}
 	}
+	if got := first(t, "create_or_update", "resource", "Complete YAML or JSON representation of the Kubernetes resource"); !strings.Contains(got, "kind: ConfigMap") {
+		t.Errorf("the resource is %q", got)
+	}
 }
 
 // TestSQL: a tool that takes SQL gets a statement, and one that changes the database gets one that does.
