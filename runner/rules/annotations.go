@@ -101,7 +101,7 @@ func alters(e profile.Effect) string {
 func findDestruction(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		clause, ok := in.promised(e, "destructiveHint")
-		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || passing(e.Path) {
+		if _, readOnly := in.Scope.Hint(e.Capability, "readOnlyHint"); !ok || readOnly || passing(e.Path) || in.switched(e) {
 			return false
 		}
 		did := "deleted"
@@ -121,6 +121,19 @@ func findDestruction(in Input) []draft {
 		d.message = sentence("%s %s %s; %s", subject(e), did, clean(e.Path, 256), whose(clause, e.Capability))
 		return true
 	}, profile.KindWrite, profile.KindDelete)
+}
+
+// switches are the commands of git that take files out of the work tree which a branch or a stash keeps.
+var switches = []string{"checkout", "switch", "merge", "rebase", "pull", "stash", "cherry-pick", "revert"}
+
+// switched reports whether a file lies in the repository of the audit, and the capability had git switch that to another
+// commit without force: git then removes only what it keeps.
+func (in Input) switched(e profile.Effect) bool {
+	return strings.Contains(e.Path, "/"+inputs.RepositoryDir+"/") && slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
+		has := func(word string) bool { return slices.Contains(other.Argv.Words(), word) }
+		return other.Kind == profile.KindExec && other.Capability == e.Capability && path.Base(other.Path) == "git" &&
+			slices.ContainsFunc(switches, has) && !has("-f") && !has("--force")
+	})
 }
 
 // overwrote reports whether a write replaced the whole content of a file that the
