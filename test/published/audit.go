@@ -11,15 +11,15 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/packages"
 )
 
-// Audit runs "mcpaudit run" with options on a server's command, and returns the report as JSON. It
-// ignores the exit code, which repeats the verdict.
-func Audit(ctx context.Context, mcpaudit string, options, command, env []string) ([]byte, error) {
+// Audit runs "mcpaudit run" with options on a target: a package with arguments, or a server's command after "--". It
+// returns the report as JSON, and ignores the exit code, which repeats the verdict.
+func Audit(ctx context.Context, mcpaudit string, options, target, env []string) ([]byte, error) {
 	arguments := append([]string{"run", "--output", "json"}, options...)
 	for _, variable := range env {
 		arguments = append(arguments, "--env", variable)
 	}
 	var said strings.Builder
-	cmd := exec.CommandContext(ctx, mcpaudit, append(append(arguments, "--"), command...)...)
+	cmd := exec.CommandContext(ctx, mcpaudit, append(arguments, target...)...)
 	cmd.Stderr, cmd.Cancel = &said, func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	raw, err := cmd.Output()
 	if len(raw) == 0 {

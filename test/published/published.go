@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,19 @@ func (s Server) Name() string {
 // Key returns the source as a file name.
 func (s Server) Key() string {
 	return strings.NewReplacer("/", "_", "@", "_", "==", "_").Replace(s.Source)
+}
+
+// Package returns the arguments by which mcpaudit installs the server itself: with install scripts, and with an older
+// library where it needs one. It is nil for a server in Go.
+func (s Server) Package() []string {
+	if s.registry == gomod {
+		return nil
+	}
+	var program []string
+	if s.program != "" {
+		program = []string{"--program", s.program}
+	}
+	return slices.Concat(program, []string{string(s.registry) + ":" + s.Source}, s.Args)
 }
 
 // Install installs the server in its own directory below dir unless it is there, and returns its

@@ -146,18 +146,24 @@ func (o options) audit(ctx context.Context, t target, servers string) (audited, 
 		if err != nil {
 			return a, fmt.Errorf("install: %w", err)
 		}
-		if raw, err = o.run(ctx, t, command, env); err != nil {
+		if raw, err = o.run(ctx, t, append([]string{"--"}, command...), env); err != nil {
 			return a, err
 		}
+		if of := t.Package(); of != nil && json.Unmarshal(raw, &a.report) == nil && a.report.Reason == report.ReasonServerExited {
+			if raw, err = o.run(ctx, t, of, env); err != nil {
+				return a, err
+			}
+		}
 	}
+	a.report = report.Report{}
 	if err := json.Unmarshal(raw, &a.report); err != nil {
 		return a, fmt.Errorf("read the report: %w", err)
 	}
 	return a, os.WriteFile(kept, raw, 0o644)
 }
 
-// run audits a server and returns its report.
-func (o options) run(ctx context.Context, t target, command, env []string) ([]byte, error) {
+// run audits a server, by its command or its package, and returns its report.
+func (o options) run(ctx context.Context, t target, of, env []string) ([]byte, error) {
 	how := []string{"--timeout", o.timeout.String(), "--tracer", o.tracer, "--transport", cmp.Or(t.transport, "stdio")}
-	return published.Audit(ctx, o.mcpaudit, how, command, env)
+	return published.Audit(ctx, o.mcpaudit, how, of, env)
 }

@@ -122,7 +122,7 @@ func (o options) audit(ctx context.Context, v vulnerability, side, version, cach
 	if err != nil {
 		return r, fmt.Errorf("not installed: %w", err)
 	}
-	raw, err := published.Audit(ctx, o.mcpaudit, []string{"--timeout", o.timeout.String()}, command, v.Env)
+	raw, err := published.Audit(ctx, o.mcpaudit, []string{"--timeout", o.timeout.String()}, append([]string{"--"}, command...), v.Env)
 	if err != nil {
 		return r, err
 	}
