@@ -294,6 +294,13 @@ func TestToolsAcceptCalls(t *testing.T) {
 			}, 3, "data"},
 		"one of several, once another is given": {"", `{"properties":{"kind":{"type":"string"},"name":{"type":"string"},"label":{"type":"string"},"force":{"type":"boolean"}},"required":["kind"]}`,
 			atLeast("MCP error -32600: When using kind, either name or label must be provided", "name", "label"), 2, "name"},
+		"required, and what it could not be read from": {"", `{"properties":{"workflow":{"type":"string"},"page":{"type":"string"}}}`,
+			func(v values) string {
+				if v["workflow"] == nil || v["page"] != nil {
+					return "workflow is required and could not be determined from page."
+				}
+				return ""
+			}, 2, "workflow"},
 		"one group or another": {"", `{"properties":{"file":{"type":"string"},"old_text":{"type":"string"},"new_text":{"type":"string"},"range":{"type":"string"},"content":{"type":"string"}},"required":["file"]}`,
 			func(v values) string {
 				if v.has("old_text", "new_text") == 2 && v.has("range", "content") == 0 || v.has("range", "content") == 2 && v.has("old_text", "new_text") == 0 {

@@ -274,13 +274,18 @@ func (f *Form) hold(at string) {
 	}
 }
 
-// missed returns the optional properties that a clause misses: all of them if it says so, else the first.
+// missed returns the optional properties that a clause misses: all of them if it says so, those before "required" if there
+// are any, else the first.
 func (m *members) missed(c Case, clause string) (names []string) {
 	if !missing.MatchString(clause) {
 		return nil
 	}
-	for _, each := range m.mentioned(clause) {
-		if !each.required && !c.taken.has(each.present) {
+	mentions, end := m.mentioned(clause), len(clause)
+	if at := demanded.FindStringIndex(clause); at != nil && len(mentions) > 0 && mentions[0].at < at[0] {
+		end = at[0]
+	}
+	for _, each := range mentions {
+		if each.at < end && !each.required && !c.taken.has(each.present) {
 			names = append(names, each.name)
 		}
 	}
