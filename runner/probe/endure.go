@@ -28,8 +28,11 @@ func (s *session) endure(ctx context.Context) {
 	if left, bounded := s.budget.left(); bounded {
 		most = min(most, left/4)
 	}
-	incomplete, silent := s.result.Incomplete, s.silent
+	incomplete, silent, lists := s.result.Incomplete, s.silent, len(s.result.Silent)
 	defer func() {
+		if len(s.result.Silent) > lists { // answered before, and with less time here than any list needs
+			s.result.Silent, s.result.Unendured = s.result.Silent[:lists], append(s.result.Unendured, server)
+		}
 		s.result.Incomplete, s.silent = incomplete, silent
 		s.enduring.Store(false)
 	}()

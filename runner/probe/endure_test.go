@@ -283,6 +283,26 @@ func TestEndureUnwilling(t *testing.T) {
 	}
 }
 
+// TestEndureSilent: a list that is too slow to be asked for again and again was heard before.
+func TestEndureSilent(t *testing.T) {
+	called := 0
+	f := &fake{on: map[string]func(*fake, map[string]any) any{
+		"initialize": func(*fake, map[string]any) any {
+			return map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}}}
+		},
+		"tools/call": func(*fake, map[string]any) any { called++; return content("done") },
+		"prompts/list": func(*fake, map[string]any) any {
+			if called > 24 {
+				return nil
+			}
+			return map[string]any{"prompts": []any{}}
+		},
+	}}
+	if r := f.probe(t, enduring()); len(r.Silent) > 0 || !slices.Contains(r.Unendured, server) {
+		t.Errorf("silent %v, unendured %v", r.Silent, r.Unendured)
+	}
+}
+
 // TestEndureSettings: lists that change when the client's roots or its log level do are met.
 func TestEndureSettings(t *testing.T) {
 	for _, method := range []string{"notifications/roots/list_changed", "logging/setLevel"} {
