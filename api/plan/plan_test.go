@@ -22,12 +22,12 @@ func TestRead(t *testing.T) {
 	for name, want := range map[string]plan.Plan{
 		"minimal": {
 			Tracer:  plan.TracerAuto,
-			Timeout: plan.Duration{Duration: 5 * time.Minute}, FailOn: report.SeverityHigh, Command: []string{"node", "server.js"},
+			Timeout: plan.Duration{Duration: 5 * time.Minute}, FailOn: report.SeverityHigh, Command: []string{"node", "server.js"}, Shipped: 2,
 			Network: report.NetworkSinkhole, Transport: plan.TransportAuto,
 		},
 		"listening": {
 			Tracer:  plan.TracerAuto,
-			Timeout: plan.Duration{Duration: 5 * time.Minute}, FailOn: report.SeverityHigh, Command: []string{"node", "server.js"},
+			Timeout: plan.Duration{Duration: 5 * time.Minute}, FailOn: report.SeverityHigh, Command: []string{"node", "server.js"}, Shipped: 2,
 			Network: report.NetworkSinkhole, Transport: report.TransportSSE, Port: 8080, Path: "/sse",
 			Probe: plan.Probe{
 				Calls: report.CallsReadOnlyHinted, Rounds: 2, MaxCallsPerTool: 10, CallTimeout: plan.Duration{Duration: 20 * time.Second}, Seed: 7,
@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 		},
 		"everything": {
 			Tracer:  plan.TracerPtrace,
-			Timeout: plan.Duration{Duration: 5 * time.Minute}, Command: []string{"sh", "-c", "echo $$ $(HOME)"},
+			Timeout: plan.Duration{Duration: 5 * time.Minute}, Command: []string{"sh", "-c", "echo $$ $(HOME)"}, Shipped: 3,
 			Network: report.NetworkAllow, Transport: plan.TransportAuto,
 		},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,10 @@ func read(ref v1alpha1.PolicyReference, namespace string, m v1alpha1.ClusterMatc
 		if err != nil {
 			problems, unreadable = append(problems, fmt.Errorf("spec.match.images: %w", err)), true
 		}
-		p.match.images, p.match.patterns = append(p.match.images, g), p.match.patterns+len(pattern)
+		p.match.images = append(p.match.images, g)
+		if strings.Contains(pattern, "*") {
+			p.match.patterns += len(pattern)
+		}
 	}
 	if unreadable {
 		p.match.images = nil
