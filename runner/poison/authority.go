@@ -161,12 +161,18 @@ func (s *sentence) unbinds() bool {
 func (s *sentence) consents() bool {
 	return s.some(func(i int) bool {
 		t := s.text(i)
-		before := strings.HasPrefix(t, "pre") && agreed[strings.TrimLeft(strings.TrimPrefix(t, "pre"), "-")]
-		given := (agreed[t] && s.any(i-3, i-1, haves) || before) && s.any(i-5, i-1, persons) && !s.any(i-5, i-1, onlyIf) &&
-			(s.any(i-2, i+12, blanket) || before && s.any(i+1, i+6, universal) || s.each(i+1, acts))
 		awaited := approvals[t] && s.any(i-4, i-1, awaits) && s.find(i-6, i-1, func(j int) bool { return negations[s.text(j)] }) >= 0
-		return given || s.approvesFor(i) || s.disarms(i) || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
+		return s.agrees(i) || s.approvesFor(i) || s.disarms(i) || awaited && s.find(i+1, i+4, func(j int) bool { return s.text(j) == "before" && gerund(s.text(j+1)) && callVerbs[s.text(j+1)] }) >= 0
 	})
+}
+
+// agrees matches "the user has approved every call", "the user has pre-approved all of it".
+func (s *sentence) agrees(i int) bool {
+	word, before := strings.CutPrefix(s.text(i), "pre")
+	if !agreed[strings.TrimLeft(word, "-")] || !before && !s.any(i-3, i-1, haves) || !s.any(i-5, i-1, persons) || s.any(i-5, i-1, onlyIf) {
+		return false
+	}
+	return s.any(i-2, i+12, blanket) || before && s.any(i+1, i+6, universal) || s.each(i+1, acts)
 }
 
 // each matches "every call", "all further actions" within some words.

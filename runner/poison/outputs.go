@@ -232,10 +232,8 @@ func gather(hits []hit) (has map[Means]bool, end int, plain, addressed bool) {
 func judgePassage(text string, hits []hit) (Injection, bool) {
 	start := hits[0].start
 	has, end, plain, addressed := gather(hits)
-	acts := has[MeansSecret] || has[MeansTool] || has[MeansForward]
-	speaks := has[MeansOverride] || has[MeansConceal] || has[MeansConsent]
 	about := discussed.MatchString(text[max(0, start-200):min(len(text), end+100)])
-	injection := Injection{Quote: passageAt(text, start, end), Grave: !about && (acts && speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward] || has[MeansConsent]) || addressed && has[MeansDisarm])}
+	injection := Injection{Quote: passageAt(text, start, end), Grave: !about && grave(has, addressed)}
 	for _, m := range []Means{MeansOverride, MeansConceal, MeansAddress, MeansConsent, MeansDisarm, MeansSecret, MeansTool, MeansForward, MeansEndless} {
 		if has[m] {
 			injection.Means = append(injection.Means, m)
@@ -244,6 +242,13 @@ func judgePassage(text string, hits []hit) (Injection, bool) {
 	quotedHere := slices.ContainsFunc([]string{`"`, "'", "`", "“", "‘"}, func(mark string) bool { return strings.HasSuffix(text[:start], mark) })
 	found := injection.Grave || plain && !about && !quotedHere
 	return injection, found
+}
+
+// grave reports whether means together have the model do something that nobody asked it for.
+func grave(has map[Means]bool, addressed bool) bool {
+	acts := has[MeansSecret] || has[MeansTool] || has[MeansForward]
+	speaks := has[MeansOverride] || has[MeansConceal] || has[MeansConsent]
+	return acts && speaks || has[MeansAddress] && (has[MeansSecret] || has[MeansForward] || has[MeansConsent]) || addressed && has[MeansDisarm]
 }
 
 // passageAt extends a passage to whole sentences.
