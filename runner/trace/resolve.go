@@ -71,7 +71,7 @@ func (d *decoder) locate(c *call, dir, arg []byte, follow bool) (string, textKin
 // walk cleans an absolute name as the kernel does: ".." after a symbolic link is
 // the directory above the link's target.
 func (d *decoder) walk(c *call, name string, follow bool) string {
-	if len(d.links.to) == 0 && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") && !strings.Contains(name, "/..") {
+	if d.isPlain(name) {
 		return path.Clean(name)
 	}
 	at, hops := make([]byte, 0, len(name)), 0 // without a final slash
@@ -108,6 +108,11 @@ func (d *decoder) walk(c *call, name string, follow bool) string {
 		}
 	}
 	return "/" + strings.TrimPrefix(string(at), "/")
+}
+
+// isPlain reports whether an absolute name leads through no link that is known, and back from none.
+func (d *decoder) isPlain(name string) bool {
+	return len(d.links.to) == 0 && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/fd/") && !strings.Contains(name, "/..")
 }
 
 // pointsAt returns where a symbolic link leads, "" if none is known. Known are those
