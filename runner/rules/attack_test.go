@@ -140,9 +140,11 @@ func TestAttackedPaths(t *testing.T) {
 		effects  []profile.Effect
 		want     string
 	}{
-		"refused":        {says, []attack.Attempt{plain, hidden}, nil, ""},
-		"no guard":       {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
-		"past a refusal": {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/2/note.txt"},
+		"refused":                {says, []attack.Attempt{plain, hidden}, nil, ""},
+		"no guard":               {silent, []attack.Attempt{try(1, "path", "/x", "a.txt", true, true), hidden}, []profile.Effect{outside(1), outside(2)}, ""},
+		"past a refusal":         {silent, []attack.Attempt{plain, hidden}, []profile.Effect{outside(2)}, "FILE-003 High: Tool format_note opened /var/tmp/marlow-elsewhere/2/note.txt"},
+		"refused for its ending": {silent, []attack.Attempt{withAnswer(plain, "output must end in .json or .md"), hidden}, []profile.Effect{outside(2)}, ""},
+		"refused as it is there": {silent, []attack.Attempt{withAnswer(plain, "/x exists; set overwrite to replace it"), hidden}, []profile.Effect{outside(2)}, ""},
 		"by what is not denied": {silent, []attack.Attempt{withAnswer(plain, "access denied"), try(2, "path", "../x", "docs/a.txt", true, true)},
 			[]profile.Effect{outside(2)}, "FILE-003 High"},
 		"where absolute paths are wanted": {silent, []attack.Attempt{try(1, "path", "/x", "/srv/a.txt", true, true), withAnswer(try(2, "path", "../x", "/srv/a.txt", true, false), "relative paths are not allowed")},

@@ -136,6 +136,9 @@ var outsideText = strings.TrimSpace(string(inputs.OutsideNote.Content))
 // denies matches refusals because of where a path leads.
 var denies = lazyregexp.New(`(?i)\b(?:outside|denied|not allowed|not permitted|forbidden|traversal|escapes?|must be (?:with)?in|not (?:with)?in)\b`)
 
+// otherwise matches refusals because of what a file is, wherever it lies.
+var otherwise = lazyregexp.New(`(?i)\bexists\b|\boverwrit|\bend(?:s|ing)? (?:in|with)\b|\bextensions?\b|\bsuffix`)
+
 // breaks says what an attempt that led outside violates: the tool's description, a guard
 // that refused the undisguised path, or the directory that honest values were joined
 // to. The severity is "" for a tool without any of these.
@@ -196,7 +199,7 @@ func (in Input) guard(a attack.Attempt, left map[place]profile.Effect) (g guard)
 	for _, control := range in.Attack.controls(a) {
 		if e, led := in.Attack.to(control, left); led && !in.Attack.lookedAt(control, e) {
 			g.open, g.absolute = true, g.absolute || strings.HasPrefix(control.Value, "/")
-		} else if refused(control) {
+		} else if refused(control) && !otherwise.MatchString(control.Answer) {
 			g.refused, g.denied = true, g.denied || denies.MatchString(control.Answer)
 		}
 	}
