@@ -13,7 +13,7 @@ import (
 var (
 	// "from api.weather.gov", "queries the https://api.weather.gov/points API"
 	hostNamed = lazyregexp.New(`(?i)\b(?:from|to|at|via|through|against|using|uses?|queries|query|calls?|contacts?|hits?|polls?|reaches|` +
-		`asks?|requests|pings|checks|gets|downloads|scrapes|accesses|searches|fetches|by|on|over|of|with|api|endpoint|host|server|service|site|backend|gateway|registry|provider)(?:\s+only)?(?:\s+(?:the|its|our|official|public|free|open))*[:\s]+[` + "`" + `'(<]*` +
+		`asks?|requests|pings|checks|gets|downloads|scrapes|accesses|searches|fetches|by|on|over|of|with|api|endpoint|host|server|service|site|backend|gateway|registry|provider)(?:\s+only)?(?:\s+(?:the\s+)?[a-z]+\s+(?:or|and))?(?:\s+(?:the|its|our|official|public|free|open))*[:\s]+[` + "`" + `'(<]*` +
 		`(https?://)?((?:[a-z0-9_-]{1,63}\.)+[a-z]{2,24})(?::\d{1,5})?(?:/[^\s` + "`" + `"'<>]*)?`)
 	// "Reads ~/.config/x/settings.json", "saved to /var/lib/notes/"
 	pathNamed = lazyregexp.New(`(?i)\b(reads?|loads?|parses?|opens?|lists?|scans?|writes?|saves?|stores?|saved|stored|written|kept|keeps?|appends?|logs?|logged|creates?|caches?|cached)\b` +

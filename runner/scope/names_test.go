@@ -39,6 +39,8 @@ func TestNamedPlaces(t *testing.T) {
 		"A thin wrapper around `ffmpeg`.":                                      "exec ffmpeg",
 		"Reads /etc/hosts. Queries status.example.com.":                        "readPaths /etc/hosts, egress status.example.com",
 		"Asks registry.npmjs.org for the latest version of left-pad.":          "egress registry.npmjs.org",
+		"All rates, from the cache or rates.example.com":                       "egress rates.example.com",
+		"Asks rates.bank.example for the rates":                                "egress rates.bank.example",
 		"Checks status.example.com":                                            "egress status.example.com",
 		"Searches by nominatim.openstreetmap.org.":                             "egress nominatim.openstreetmap.org",
 		"Lists issues by an API (api.example.com)":                             "egress api.example.com",
