@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcpaudit/mcpaudit/api/report"
+	"github.com/mcpaudit/mcpaudit/runner/inputs"
 	"github.com/mcpaudit/mcpaudit/runner/poison"
 	"github.com/mcpaudit/mcpaudit/runner/profile"
 	"github.com/mcpaudit/mcpaudit/runner/squat"
@@ -248,6 +250,23 @@ func withoutParts(text, other string) string {
 	}
 	kept.WriteString(text[from:])
 	return kept.String()
+}
+
+// told replaces by blanks what the audit made up and told any tool, the longest first: a list of what is stored is not
+// the server's own words.
+func (in Input) told() *strings.Replacer {
+	values := map[string]bool{}
+	for _, arguments := range in.Arguments {
+		for _, a := range arguments {
+			values[a.Value] = len(a.Value) >= minEcho && strings.Contains(a.Value, inputs.Word)
+		}
+	}
+	maps.DeleteFunc(values, func(_ string, made bool) bool { return !made })
+	var pairs []string
+	for _, value := range slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairs = append(pairs, value, " ")
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // ownWords returns an output without the arguments that it repeats, whole or in long parts: a tool that searches a text

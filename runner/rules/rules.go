@@ -221,8 +221,9 @@ func Judge(in Input) []report.Finding {
 	in.texts = textsOf(in.Manifest)
 	in.toolNames = namesIn(in.texts)
 	in.Outputs = slices.Clone(in.Outputs)
+	told := in.told()
 	for i := range in.Outputs {
-		in.Outputs[i].own = ownWords(in.Outputs[i].Output)
+		in.Outputs[i].own = told.Replace(ownWords(in.Outputs[i].Output))
 	}
 	only := onlyWhen[in.Occasion]
 	if only == nil { // no other occasion judges texts
