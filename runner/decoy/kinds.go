@@ -52,11 +52,20 @@ var kinds = []kind{
 		`{"numStartups":12,"primaryApiKey":"sk-ant-api03-{a64}"}` + "\n")},
 	{name: ".cursor/mcp.json", hosts: github, make: template(
 		`{"mcpServers":{"github":{"command":"github-mcp-server","args":["stdio"],"env":{"GITHUB_PERSONAL_ACCESS_TOKEN":"ghp_{a36}"}}}}` + "\n")},
+	{name: ".mozilla/firefox/k3x81f2q.default-release/logins.json", make: template(
+		`{"nextId":2,"logins":[{"id":1,"hostname":"https://mail.example.com","encryptedUsername":"MDIEEPgAAAAAAAAAAAAAAAAAAAEwFAYIKoZIhvcNAwcECA{b22}==",` +
+			`"encryptedPassword":"MDoEEPgAAAAAAAAAAAAAAAAAAAEwFAYIKoZIhvcNAwcECA{b64}==","encType":1,"timesUsed":14}],"version":3}` + "\n")},
+	{name: ".config/google-chrome/Default/Login Data", make: template(sqlite + "https://mail.example.com/login\x00ada.lovelace\x00v11{b64}\n")},
+	{name: ".config/google-chrome/Default/Cookies", make: template(sqlite + ".mail.example.com\x00session\x00v11{b64}\n")},
+	{name: "passwords.kdbx", make: template("\x03\xd9\xa2\x9a\x67\xfb\x4b\xb5\x01\x00\x04\x00{b240}\n")},
 	{name: ".bash_history", make: template(history)},
 	{name: ".ethereum/keystore/UTC--2024-05-11T09-14-02.318Z--5aaeb6053f3e94c9b9a09f33669435e7ef1beaed", make: template(
 		`{"address":"5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"{x32}"},"ciphertext":"{x64}",` +
 			`"kdf":"scrypt","kdfparams":{"dklen":32,"n":262144,"p":1,"r":8,"salt":"{x64}"},"mac":"{x64}"},"version":3}` + "\n")},
 }
+
+// sqlite is the beginning of a database (sqlite.org/fileformat.html).
+const sqlite = "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20"
 
 // history is as long as a real user's: a short one would be a sign of a sandbox.
 const history = `ls
