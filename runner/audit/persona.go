@@ -50,6 +50,12 @@ var session = []string{
 	"XDG_DATA_DIRS=/usr/share/ubuntu:/usr/local/share:/usr/share:/var/lib/snapd/desktop", "XDG_MENU_PREFIX=gnome-", "GPG_AGENT_INFO=" + places.RuntimeDir + "/gnupg/S.gpg-agent:0:1",
 }
 
+// pipeline has the variables of a job that builds and tests something.
+var pipeline = []string{
+	"CI=true", "GITHUB_ACTIONS=true", "GITHUB_RUN_ID=11844026531", "GITHUB_RUN_NUMBER=214", "GITHUB_JOB=test", "GITHUB_WORKFLOW=ci", "GITHUB_EVENT_NAME=push",
+	"RUNNER_OS=Linux", "RUNNER_NAME=runner-7", "CI_JOB_ID=8814027", "BUILD_ID=214", "BUILD_NUMBER=214",
+}
+
 // What Visual Studio Code and Claude Code tell servers of a call.
 var (
 	ofChat = []probe.Meta{
@@ -83,7 +89,7 @@ var (
 	codex = persona{name: "codex-mcp-client", version: "0.63.0", title: "Codex", parent: "/usr/bin/codex", env: []string{
 		"TERM=xterm-256color", "SHELL=/bin/zsh", "TZ=Asia/Tokyo", "LANG=ja_JP.UTF-8", "USER=haruka", "LOGNAME=haruka",
 	}}
-	zed = persona{name: "Zed", version: "0.213.3", parent: "/usr/libexec/zed-editor", env: []string{"TERM_PROGRAM=zed", "CI=true", "GITHUB_ACTIONS=true", "USER=runner", "LOGNAME=runner"}}
+	zed = persona{name: "Zed", version: "0.213.3", parent: "/usr/libexec/zed-editor", env: slices.Concat(pipeline, []string{"TERM_PROGRAM=zed", "USER=runner", "LOGNAME=runner"})}
 )
 
 // in returns the persona in another time zone.
