@@ -62,18 +62,17 @@ func imitated(text string) string {
 }
 
 // findAsking finds requests of the server that ask a person, or a model, for secrets or for
-// what other servers said.
+// what other servers said, and answers that send a person somewhere to enter secrets.
 func findAsking(in Input) []draft {
 	var all []draft
 	for _, out := range in.Outputs {
-		if out.Kind != report.OutputRequest {
-			continue
-		}
 		severity, what := report.SeverityHigh, ""
-		switch out.Method {
-		case "elicitation/create":
+		switch {
+		case out.Kind != report.OutputRequest:
+			what = in.sends(out)
+		case out.Method == "elicitation/create":
 			what = askedOfPerson(out.Text)
-		case "sampling/createMessage":
+		case out.Method == "sampling/createMessage":
 			what = askedOfModel(out.own)
 			if what == "" && strings.Contains(out.Text, `includeContext: "allServers"`) {
 				severity, what = report.SeverityMedium, "that has the context of all other servers put before the model"
@@ -84,6 +83,26 @@ func findAsking(in Input) []draft {
 		}
 	}
 	return all
+}
+
+// entered matches what says that a secret is to be entered at an address, and the host of that.
+var entered = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)https?://([a-z0-9.-]+)[^\s"'<>)]*[^\n]{0,40}?` + entersSecret),
+	lazyregexp.New(`(?i)` + entersSecret + `[^.\n]{0,40}\b(?:at|on|under|into|via)\s+https?://([a-z0-9.-]+)`),
+}
+
+const entersSecret = `\b(?:enter|type|fill in|confirm|re-?enter|submit|provide|write)\b[^.\n]{0,80}\b(?:password|passphrase|passcode|one-time code|otp|` +
+	`(?:2fa|mfa|security|verification|login|sms) code|pin|recovery (?:phrase|words|key|code)|seed phrase|card number|cvv|cvc)\b`
+
+// sends describes where an answer sends a person to enter a secret, unless the declaration names the host, or the answer
+// comes from elsewhere; "" for nowhere.
+func (in Input) sends(out Output) string {
+	for _, form := range entered {
+		if m := form.FindStringSubmatch(out.own); m != nil && !in.named[out.Capability][strings.ToLower(m[1])] && !in.chosen.has(strings.ToLower(m[1])) && !in.fetched(out.Capability) {
+			return "that sends a person to an address of its own to enter a secret: " + quoted(m[0])
+		}
+	}
+	return ""
 }
 
 // schemaMark precedes the schema of a form in the text of a request.
