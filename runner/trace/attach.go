@@ -75,7 +75,7 @@ func attachOnce(ctx context.Context, pid int, cfg Config, all seizure) (*Session
 	// strace tries ptrace out on a child when it starts. Stopped at that moment, it
 	// leaves the child behind, with its stderr.
 	cmd.WaitDelay = time.Second
-	cfg.attached = cfg.Backend != plan.TracerPtrace
+	cfg.Attached = cfg.Backend != plan.TracerPtrace
 	s, err := newSession(cfg, os.O_TRUNC)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (d *decoder) clone(c *call) {
 		leaving = leaving || ok && leaves(flags)
 	}
 	if leaving {
-		d.doubt(c)
+		c.doubt()
 	}
 	if leaving && c.killed() {
 		return
@@ -122,7 +122,7 @@ func (d *decoder) credential(c *call) {
 // not report calls that the listener lets continue (seccomp(2),
 // SECCOMP_USER_NOTIF_FLAG_CONTINUE; a notification takes precedence over a trace).
 func (d *decoder) seccomp(c *call) {
-	d.doubt(c)
+	c.doubt()
 	if hasFlag(c.arg(1), "SECCOMP_FILTER_FLAG_NEW_LISTENER") && !c.killed() {
 		d.evade(c)
 	}

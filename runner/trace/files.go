@@ -15,7 +15,7 @@ import (
 var writing = []string{"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE", "O_ACCMODE"}
 
 func (d *decoder) open(c *call) {
-	d.doubt(c)
+	d.doubtAttached(c)
 	dir := c.kind(syscalls.Directory)
 	c.learnCwd(dir)
 	op, names := OpRead, []string{"O_WRONLY", "O_CREAT", "O_TRUNC"} // of creat
@@ -74,7 +74,7 @@ func matters(op Op, name string) bool {
 // look makes the event of a look-up of a place that may hold secrets, or of a program. Runtimes look
 // up thousands of other names when they start.
 func (d *decoder) look(c *call) {
-	d.doubt(c)
+	d.doubtAttached(c)
 	arg := c.Args.Index(syscalls.Path, syscalls.Entry)
 	if len(c.arg(arg)) == len(`""`) { // of a descriptor
 		return

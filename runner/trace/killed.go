@@ -13,28 +13,34 @@ func (c *call) killed() bool { return c.unreturned() && !c.doubtful }
 // unreturned reports whether the process was killed in the call, which may have done its work before.
 func (c *call) unreturned() bool { return c.result.errno == unreturned }
 
-// doubt takes a call that a filter may have stopped before it was made for one that never returned. strace prints one only
-// if it stops at all calls, which it does when attached: else a filter that stops a call outranks the one that stops for
-// strace (seccomp(2)). It prints the call's own number as the result, because the kernel restores the registers
-// (kernel/seccomp.c, syscall_rollback). A call that was made can have the same result: a descriptor of that number that
+// doubt takes a call that a filter may have stopped before it was made for one that never returned. strace prints the call's
+// own number as the result then, because the kernel restores the registers (kernel/seccomp.c, syscall_rollback). A call that was made can have the same result: a descriptor of that number that
 // another thread has closed, or the length of a link's target. The next line of the thread tells: see settle.
-func (d *decoder) doubt(c *call) {
+func (c *call) doubt() {
 	number, ok := c.Native()
-	if ok && d.cfg.attached && !c.failed() && c.result.decor == nil && c.result.pid == int(number) {
+	if ok && !c.failed() && c.result.decor == nil && c.result.pid == int(number) {
 		c.result.errno, c.doubtful = unreturned, true
 	}
 }
 
+// doubtAttached is doubt for calls that are no evasion: only if strace stops at all calls, it prints those that a filter traps.
+func (d *decoder) doubtAttached(c *call) {
+	if d.cfg.Attached {
+		c.doubt()
+	}
+}
+
 // settle passes on the event of a doubtful call, unless the next line of its thread proves that a filter stopped the call.
-// A SIGSYS for a call of that name does: a second call of the name would have a line of its own. The death by SIGSYS does
-// not say for which call it is, but makes an event in place of an evasion.
+// A SIGSYS for a call of that name does if strace stops at all calls: a second call of the name would have a line of its
+// own. Else strace does not print what a filter traps, which outranks the filter that stops for strace (seccomp(2)). The
+// death by SIGSYS does not say for which call it is, but makes an event in place of an evasion.
 func (d *decoder) settle(t *task, l line) {
 	if t == nil || t.doubtful == nil {
 		return
 	}
 	e := *t.doubtful
 	t.doubtful = nil
-	trapped := string(l.trapped) == e.Syscall && !d.forging
+	trapped := d.cfg.Attached && string(l.trapped) == e.Syscall && !d.forging
 	if !trapped && !(l.forbidden && e.Op == OpEvade) {
 		d.pass(e)
 	}

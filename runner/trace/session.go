@@ -52,8 +52,8 @@ type Config struct {
 	MaxBytes int64
 	// Keep keeps the file whole: what was read is not released.
 	Keep bool
-	// attached: strace stops at all calls, as it does when attached, and not only at the traced ones.
-	attached bool
+	// Attached: strace stops at all calls, as it does when it is attached, and not only at the traced ones.
+	Attached bool
 }
 
 // Session is a trace that is being made. Run must be called once.

@@ -119,7 +119,7 @@ var spying = map[string]bool{
 
 // socket remembers the family of sockets that strace does not name.
 func (d *decoder) socket(c *call) {
-	d.doubt(c)
+	c.doubt()
 	family := familyName(c.arg(0))
 	e := endpoint{Socket: Socket{Family: family, Protocol: family}}
 	e.datagram = !bytes.HasPrefix(c.arg(1), []byte("SOCK_STREAM"))

@@ -215,7 +215,7 @@ func runner() error {
 		return err
 	}
 	launcher := &shim.Launcher{Socket: os.Args[1], TraceDir: podDir + "/trace", Tracer: p.Backend, Env: decoys.Env()}
-	o, err := watch(context.Background(), &spy{Launcher: launcher, attack: p.Attack, file: podDir + "/trace/trace-1.txt"}, decoys, p.server(), "")
+	o, err := watch(context.Background(), &spy{Launcher: launcher, attack: p.Attack, attached: p.Backend == plan.TracerStrace, file: podDir + "/trace/trace-1.txt"}, decoys, p.server(), "")
 	_ = launcher.Close() // the shim sees it either way
 	if err != nil {
 		return err

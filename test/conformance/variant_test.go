@@ -105,7 +105,7 @@ func watch(ctx context.Context, s *spy, decoys decoy.Set, server, stage string) 
 	if _, err := os.Stat(s.kept()); err == nil {
 		file = s.kept()
 	}
-	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage, Reexec: "/proc/self/exe"})
+	session, err := trace.Follow(trace.Config{File: file, Stdin: s.stdin, Stdout: s.stdout, Shim: stage, Reexec: "/proc/self/exe", Attached: s.attached})
 	if err != nil {
 		return o, err
 	}
@@ -119,6 +119,8 @@ func watch(ctx context.Context, s *spy, decoys decoy.Set, server, stage string) 
 type spy struct {
 	audit.Launcher
 	attack string
+	// attached: its strace is attached.
+	attached bool
 	// file is the trace of the first launch.
 	file          string
 	process       audit.Process
