@@ -57,7 +57,6 @@ var kinds = []kind{
 			`"encryptedPassword":"MDoEEPgAAAAAAAAAAAAAAAAAAAEwFAYIKoZIhvcNAwcECA{b64}==","encType":1,"timesUsed":14}],"version":3}` + "\n")},
 	{name: ".config/google-chrome/Default/Login Data", make: template(sqlite + "https://mail.example.com/login\x00ada.lovelace\x00v11{b64}\n")},
 	{name: ".config/google-chrome/Default/Cookies", make: template(sqlite + ".mail.example.com\x00session\x00v11{b64}\n")},
-	{name: "passwords.kdbx", make: template("\x03\xd9\xa2\x9a\x67\xfb\x4b\xb5\x01\x00\x04\x00{b240}\n")},
 	{name: ".bash_history", make: template(history)},
 	{name: ".ethereum/keystore/UTC--2024-05-11T09-14-02.318Z--5aaeb6053f3e94c9b9a09f33669435e7ef1beaed", make: template(
 		`{"address":"5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"{x32}"},"ciphertext":"{x64}",` +

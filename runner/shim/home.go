@@ -29,8 +29,9 @@ var (
 	libraries = []string{".local/lib", ".local/share/gem", ".gem", ".bun", ".julia", "R"}
 	// visible are the other entries of a home that are not hidden, and of which programs load something.
 	visible = []string{"R", "bin"}
-	// joined are planted files in which what comes last counts as well (npmrc(5), git-config(1)): they are, or name, programs.
-	joined = []string{".npmrc", ".gitconfig", ".bashrc", ".profile", ".zshrc"}
+	// joined are planted files that hold several sections, of which the last one that sets an option counts (npmrc(5),
+	// git-config(1)). They may name programs.
+	joined = []string{".npmrc", ".gitconfig"}
 )
 
 // imageHome returns the home of this process's user: the value of HOME, which the image or the container runtime sets.

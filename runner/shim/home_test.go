@@ -28,18 +28,18 @@ func tree(t *testing.T, files map[string]string) string {
 // the home of the audit, too; its data are not.
 func TestAD2CodeOfTheImagesHome(t *testing.T) {
 	image := tree(t, map[string]string{
-		".local/lib/python3.11/site-packages/usercustomize.py": "evil", ".node_modules/x.js": "evil", ".bashrc": "evil", ".zshrc": "evil", ".gem/x.rb": "evil",
+		".local/lib/python3.11/site-packages/usercustomize.py": "evil", ".node_modules/x.js": "evil", ".bashrc": "evil", ".gem/x.rb": "evil",
 		".config/git/config": "evil", ".npmrc": "node-options=--require /x.js\n", ".kube/config": "image",
 		".cache/x": "data", ".local/share/app/x": "data", "notes.txt": "data", "Dockerfile": "data", "node_modules/x.js": "data",
 	})
-	home := tree(t, map[string]string{".npmrc": "token=decoy\n", ".zshrc": "decoy\n", ".kube/config": "decoy", ".config/google-chrome/First Run": ""})
+	home := tree(t, map[string]string{".npmrc": "token=decoy\n", ".kube/config": "decoy", ".config/google-chrome/First Run": ""})
 	for range 2 { // a later launch finds the links of the first
 		if err := mergeHome(image, home); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]string{
-		".local/lib/python3.11/site-packages/usercustomize.py": "evil", ".node_modules/x.js": "evil", ".bashrc": "evil", ".zshrc": "decoy\n\nevil", ".gem/x.rb": "evil",
+		".local/lib/python3.11/site-packages/usercustomize.py": "evil", ".node_modules/x.js": "evil", ".bashrc": "evil", ".gem/x.rb": "evil",
 		".config/git/config": "evil", ".npmrc": "token=decoy\n\nnode-options=--require /x.js\n", ".kube/config": "decoy",
 		".cache/x": "", ".local/share/app/x": "", "notes.txt": "", "Dockerfile": "", "node_modules/x.js": "",
 	} {
