@@ -121,10 +121,11 @@ type decoder struct {
 	forging bool
 	// astray: the last name led through a link whose target is not known. vague: it had ".." behind what may be a link.
 	astray, vague bool
-	// dirs are directories that the kernel named, up to a number: they are no links.
-	dirs    map[string]bool
-	pending int // bytes
-	args    [][]byte
+	// dirs are directories that the kernel named, up to maxDirs bytes: they are no links.
+	dirs     map[string]bool
+	dirBytes int
+	pending  int // bytes
+	args     [][]byte
 }
 
 func newDecoder(cfg Config, sink func(Event)) *decoder {

@@ -181,15 +181,19 @@ func (d *decoder) opened(c *call, name string) {
 }
 
 func (d *decoder) keep(p *process, number int, name string) {
-	for dir := path.Dir(name); len(dir) > 1 && !d.dirs[dir] && len(d.dirs) < maxDirs; dir = path.Dir(dir) {
-		d.dirs[dir] = true
+	for dir := parent(name); dir != "" && !d.dirs[dir] && d.dirBytes+len(dir) <= maxDirs; dir = parent(dir) {
+		d.dirs[strings.Clone(dir)] = true // a part would keep the whole name
+		d.dirBytes += len(dir)
 	}
 	d.handles.put(handle{p.pid, number}, name)
 	p.memory = p.memory || inMemory(name)
 }
 
-// maxDirs bounds the directories that are known to be no links, by number.
-const maxDirs = 1 << 14
+// parent returns the directory of an absolute name; "" for the root.
+func parent(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
+
+// maxDirs bounds the names of directories that are known to be no links, in bytes.
+const maxDirs = 4 << 20
 
 // inMemory reports whether a file was made by memfd_create(2).
 func inMemory(name string) bool { return strings.HasPrefix(name, "/memfd:") }
