@@ -127,6 +127,8 @@ type ran struct {
 	told map[start]bool
 	// orders are what arguments for commands said.
 	orders map[report.Capability]orders
+	// installs has the capabilities that have started a package manager to fetch packages.
+	installs map[report.Capability]bool
 }
 
 // orders are the values of a capability's arguments for commands, and the names of the programs in them.

@@ -258,10 +258,11 @@ func (in Input) told() *strings.Replacer {
 	values := map[string]bool{}
 	for _, arguments := range in.Arguments {
 		for _, a := range arguments {
-			values[a.Value] = len(a.Value) >= minEcho && strings.Contains(a.Value, inputs.Word)
+			if len(a.Value) >= minEcho && strings.Contains(a.Value, inputs.Word) {
+				values[a.Value] = true
+			}
 		}
 	}
-	maps.DeleteFunc(values, func(_ string, made bool) bool { return !made })
 	var pairs []string
 	for _, value := range slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		pairs = append(pairs, value, " ")

@@ -28,9 +28,12 @@ func findPersistence(in Input) []draft {
 func findInstalled(in Input) []draft {
 	return each(in, func(e profile.Effect, d *draft) bool {
 		o, installs := places.InstalledBy(e.Argv.Words())
+		if !installs {
+			return false
+		}
 		d.severity, d.object = report.SeverityHigh, path.Base(e.Path)
 		d.message = sentence("%s %s %s: %s, and nothing in its declaration speaks of that", subject(e), did(e, "ran", "tried to run"), program(e), o.What)
-		return installs && !in.installs(e) && !speaks(in.Scope.Covering(e.Capability), o.Topics) && !in.ran.orders[e.Capability].programs[path.Base(e.Path)]
+		return !in.installs(e) && !speaks(in.Scope.Covering(e.Capability), o.Topics) && !in.ran.orders[e.Capability].programs[path.Base(e.Path)]
 	}, profile.KindExec)
 }
 
@@ -186,10 +189,18 @@ func (in Input) ownCode(e profile.Effect) bool {
 // installs reports whether an effect belongs to a package manager that starts the server, before its first call, or to
 // a capability that has started one to fetch packages.
 func (in Input) installs(e profile.Effect) bool {
-	return len(in.Command) > 0 && pkgmanager.Serves(in.Command[0]) && !asked(e.Phase) ||
-		slices.ContainsFunc(in.Profile.Effects, func(other profile.Effect) bool {
-			return other.Kind == profile.KindExec && other.Error == "" && other.Capability == e.Capability && in.fetchesPackages(other)
-		})
+	return len(in.Command) > 0 && pkgmanager.Serves(in.Command[0]) && !asked(e.Phase) || in.ran.installs[e.Capability]
+}
+
+// installers returns the capabilities that have started a package manager to fetch packages.
+func (in Input) installers() map[report.Capability]bool {
+	all := map[report.Capability]bool{}
+	for _, e := range in.Profile.Effects {
+		if e.Kind == profile.KindExec && e.Error == "" && !all[e.Capability] && in.fetchesPackages(e) {
+			all[e.Capability] = true
+		}
+	}
+	return all
 }
 
 // fetchesPackages reports whether a program is a package manager of the machine that fetches packages.

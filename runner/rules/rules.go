@@ -243,6 +243,7 @@ func Judge(in Input) []report.Finding {
 	in.chosen, in.invented = chosenHosts(in.Chosen, in.Env), inventedHosts(in.Asked)
 	maps.Copy(in.invented, in.settingHosts())
 	in.ran, in.layout = in.programs(), layoutOf(in.Profile.Effects)
+	in.ran.installs = in.installers()
 	in.Attack.sight()
 	var all []*entry
 	found := map[key]*entry{}
