@@ -9,8 +9,8 @@ import (
 	"github.com/mcpaudit/mcpaudit/runner/inputs"
 )
 
-// TestBegun: what stands before an expression is the whole honest value if that may be an expression, because a guard
-// may check how a value begins.
+// TestBegun: guards may check how a value begins. So an honest value that may be an expression itself stays whole before
+// the one that is tried.
 func TestBegun(t *testing.T) {
 	for value, want := range map[string]string{
 		"(2 + 3) * 4":  "(2 + 3) * 4",
