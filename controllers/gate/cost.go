@@ -16,7 +16,7 @@ const (
 	maxMatched  = 10_000_000
 )
 
-// Smaller is the remedy for what is not Judgeable.
+// Smaller says what to do about an object that is not Judgeable.
 const Smaller = "make several objects of it, or have fewer policies"
 
 // Judgeable keeps namespace admins, who may write policies, from making a decision so costly
